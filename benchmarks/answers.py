@@ -1,4 +1,4 @@
-"""Measure how long the questions of the dashboards take, next to DuckDB over the same rows.
+"""Measure how long the dashboards' queries take, next to DuckDB on the same rows.
 
     python -m benchmarks.answers --rows 10000000 --keep FOLDER
 
@@ -6,10 +6,10 @@ makes up a warehouse of one archive (500 machines, 2,000 users, eight weeks; 80 
 and asks the question of each chart that shows a function of mart: over all time, a week, one interface, one
 class of service, and one client. A second run with the same `--keep` asks the warehouse again without loading.
 
-The measure is the CPU time of the backend, one process without parallel workers and the minimum of several
-runs, because the time on a clock depends on what else the machine does; so this needs Linux. For some
-functions DuckDB answers the same question over all rows, in one thread; its CPU time is printed next to
-ours. Only ratios mean anything on another machine. With `--limit-ms`, the exit status is 1 if any answer
+The measure is the CPU time of the backend (a single process without parallel workers), as the minimum of
+several runs. Elapsed time would depend on what else the machine does. Reading the CPU time requires Linux.
+For some functions, DuckDB answers the same query over all rows, in one thread; its CPU time is printed next
+to ours. Only ratios mean anything on another machine. With `--limit-ms`, the exit status is 1 if any query
 takes longer.
 """
 
@@ -47,10 +47,10 @@ SCOPES: dict[str, dict[str, str]] = {
 DEFAULTS = {name: {"interface": "'nft'"} for name in ("residual_blocks", "size_times")}
 # These take a workload model, which the benchmark does not fit.
 LEFT_OUT = {"class_days"}
-# An answer that takes longer is asked once: the minimum matters for short ones.
+# A query that takes longer than this runs only once, because the minimum matters only for short ones.
 ENOUGH_MS = 2_000
 
-# The same questions in DuckDB, over the rows of core.transfers.
+# The same queries in DuckDB, over the rows of core.transfers.
 PEERS = {
     "daily_activity": """
         SELECT (ended_at AT TIME ZONE 'America/Los_Angeles')::date AS day, interface, direction, count(*),
@@ -88,7 +88,7 @@ PEERS = {
 
 
 def main() -> None:
-    """Make the warehouse, ask, and print a table."""
+    """Make the warehouse, run the queries, and print a table."""
     parser = argparse.ArgumentParser(
         description="Measure the questions of the dashboards, with DuckDB beside."
     )
@@ -104,7 +104,7 @@ def main() -> None:
         home, peer = folder / "home", folder / "peer.duckdb"
         if not peer.exists():
             fill(home, folder, arguments.rows)
-            # Of a process of its own, which ends: the rows need more memory than the benchmark.
+            # In a separate process, because the rows need more memory than the rest of the benchmark.
             run_apart(copy_to_duckdb, home, peer)
         with (
             open_ready_warehouse(read_settings(home=home)) as warehouse,
@@ -217,7 +217,7 @@ def write_question(chart: dict[str, Any], scope: str) -> str:
 
 
 def measure_backend(reader: psycopg.Connection, question: str, repeat: int) -> float:
-    """Return the least CPU time in ms that the backend of `reader` took for an answer."""
+    """Return the least CPU time in ms that the backend of `reader` took for a query."""
     schedstat = Path(f"/proc/{reader.info.backend_pid}/schedstat")
     taken = []
     for _ in range(repeat):
@@ -230,7 +230,7 @@ def measure_backend(reader: psycopg.Connection, question: str, repeat: int) -> f
 
 
 def measure_duckdb(duck: duckdb.DuckDBPyConnection, question: str, repeat: int) -> float:
-    """Return the least CPU time in ms that DuckDB took for an answer, in one thread."""
+    """Return the least CPU time in ms that DuckDB took for a query, in one thread."""
     taken = []
     for _ in range(repeat):
         begin = time.process_time()

@@ -13,7 +13,7 @@ Steps = Generator[simpy.Event, Any, Any]
 
 @dataclass(eq=False)
 class Flow:
-    """A flow of bytes over resources."""
+    """A flow of bytes through resources."""
 
     resources: tuple[str, ...]
     left: float
@@ -33,7 +33,7 @@ class Fluid:
         self.since = 0.0
 
     def move(self, size: float, resources: tuple[str, ...], cap: float = float("inf")) -> simpy.Event:
-        """Begin a flow; return an event that happens at its end."""
+        """Begin a flow; return an event that happens when the flow ends."""
         self._advance()
         flow = Flow(resources, size, cap, self.env.event())
         self.flows.append(flow)
@@ -77,7 +77,7 @@ class Fluid:
 
 
 class Ports:
-    """Ports by size; a freed port goes to the job that has waited longest among those that may use it."""
+    """Ports by size. Of the jobs that may use a freed port, the one that has waited longest gets it."""
 
     def __init__(self, env: simpy.Environment, machine: Machine) -> None:
         self.env = env
@@ -86,7 +86,7 @@ class Ports:
         self.waiting: list[tuple[range, simpy.Event]] = []
 
     def ask(self, size: int) -> simpy.Event:
-        """Return an event that happens when a port is free, and carries that port."""
+        """Return an event that happens when a port is free, with the port as its value."""
         last = [one for one in self.ranges if size > one.over_bytes][-1]
         event = self.env.event()
         self.waiting.append((range(last.first, last.last + 1), event))
@@ -121,7 +121,7 @@ class Waiter:
 
 
 class Gate:
-    """Joint queueing: a single line whose first job to find both a token and a port may continue."""
+    """Joint queueing: in a single line, the first job for which a token and a port are free may continue."""
 
     def __init__(self, env: simpy.Environment, machine: Machine) -> None:
         self.env, self.limit, self.ranges = env, machine.users.limit_count, machine.ports.ranges
@@ -130,7 +130,7 @@ class Gate:
         self.line: list[Waiter] = []
 
     def ask(self, user: int, size: int) -> Waiter:
-        """Join the line; `admitted` happens when both are free, and carries the port."""
+        """Join the line; `admitted` happens when a token and a port are free, with the port as its value."""
         last = [one for one in self.ranges if size > one.over_bytes][-1]
         one = Waiter(user, range(last.first, last.last + 1), self.env.event(), self.env.now)
         self.line.append(one)
@@ -138,7 +138,7 @@ class Gate:
         return one
 
     def release(self, user: int, port: int) -> None:
-        """Give both back."""
+        """Give the user's token and the port back."""
         self.active[user] -= 1
         self.free.add(port)
         self._serve()

@@ -1,10 +1,10 @@
-"""Compare the cost of deriving requests when loading one file per day and when loading the lines as one file.
+"""Compare the cost of deriving requests when loading one file per day with that of loading a single file.
 
     python -m benchmarks.days --lines 1000000
 
-makes up a PFTP log of eight weeks, splits it by the days of its clock, and measures `tapewise ingest` of the
-single file and of the daily ones in turn, each with and without requests. Only ratios mean anything on
-another machine. The exit status is 1 if the numbers of requests differ.
+makes up a PFTP log of eight weeks, splits it by local day, and measures `tapewise ingest` of the single file
+and of the daily files in turn, with and without requests. Only ratios mean anything on another machine. The
+exit status is 1 if the numbers of requests differ.
 """
 
 import argparse

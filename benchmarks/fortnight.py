@@ -18,7 +18,7 @@ def make_fortnight(seed: int, *, scale: int = 1) -> pl.DataFrame:
     count, span_s = scale * (READS + WRITES), scale * FORTNIGHT_S
     sizes = np.minimum(rng.lognormal(14.3, 2.2, count), 4e9).astype(np.int64)
     user = np.minimum(rng.zipf(1.6, count), 40)
-    # About fifty jobs per session, most of them at once; "some users tend to transfer files in bulk".
+    # About fifty jobs per session, most of them at once, because "some users tend to transfer files in bulk".
     session_count = max(1, count // 50)
     begins = rng.random(session_count) * span_s * 0.98
     owners = user[:session_count]
@@ -29,7 +29,7 @@ def make_fortnight(seed: int, *, scale: int = 1) -> pl.DataFrame:
     trace = pl.DataFrame(
         {"submitted_s": at[order], "user": owners[session[order]], "is_put": is_put, "size": sizes}
     )
-    # A get that is not staged reads a file written before, if there is one.
+    # A get that is not staged reads a file that was written earlier, if there is one.
     file, size = np.arange(count), sizes.copy()
     written: list[int] = []
     for number in range(count):

@@ -2,10 +2,10 @@
 
     python -m benchmarks.growth --rows 50000000
 
-fills a warehouse with one made-up log after another, and measures `tapewise ingest` of two files at the
-beginning, in between and at the end: one with only new lines, and one with half of its lines already stored.
-The startup cost is measured too, and subtracted. It prints the seconds per million lines, and their ratio
-to the first measurement. The exit status is 1 if the warehouse does not contain what was made.
+fills a warehouse with one made-up log after another. At the beginning, in between and at the end, it measures
+`tapewise ingest` of two files: one with only new lines, and one with half of its lines already stored. The
+startup cost is also measured, and subtracted. The output is the seconds per million lines, and their ratio to
+the first measurement. The exit status is 1 if the warehouse does not contain exactly the generated facts.
 """
 
 import argparse
@@ -22,9 +22,9 @@ from benchmarks.peers import count_facts
 from tapewise.schema.database import DATABASE, Role
 from tapewise.schema.server.embedded import EmbeddedServer
 
-# Each file covers a different eight weeks.
+# Each file covers this many weeks, which no other file covers.
 WEEKS = 8
-# More than one, because disk activity after a large load disturbs a single measurement.
+# Several measurements, because disk activity after a large load would disturb a single one.
 PROBES = 3
 
 
@@ -35,7 +35,7 @@ class Growth:
         self._folder = folder
         self._format = format_name
         self._probe_lines = probe_lines
-        # UTC, because the logs cover years and no hour may be skipped.
+        # UTC, because the logs cover years, and clock changes would skip hours.
         self._bench = Bench(folder, server, format_name, "UTC")
         self._file_count = 0
         self._last = folder / "last"
@@ -50,7 +50,7 @@ class Growth:
         self._ingest(self._last)
 
     def probe(self) -> None:
-        """Measure new files and files that half overlap them; print the median cost of a line."""
+        """Measure files that are new and files that are half new; print the median cost of a line."""
         held = self.fact_count
         measured = [self._measure() for _ in range(PROBES)]
         self.report(held, *(statistics.median(costs) for costs in zip(*measured, strict=True)))
@@ -62,7 +62,7 @@ class Growth:
         half, overlapping = self._probe_lines // 2, self._folder / "overlapping"
         self._write(self._folder / "rest", self._probe_lines - half)
         with overlapping.open("wb") as file:
-            # With only every other stored line, no segment is known, so each line must be compared.
+            # If only every other stored line recurs, no segment is known, so each line must be compared.
             subprocess.run(["awk", "NR % 2", self._last], stdout=file, check=True)
             subprocess.run(["cat", self._folder / "rest"], stdout=file, check=True)
         overlapping_s = self._ingest(overlapping) - started_s

@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 ZONE = "America/Los_Angeles"
-# Summer time has ended by then, so every local time is unambiguous.
+# Daylight saving time has ended by then, so every local time is unambiguous.
 BEGINS_AT = datetime(1997, 11, 3)
 SPAN_S = 8 * 7 * 86_400
 USERS = 2_000
@@ -25,7 +25,7 @@ COPY_RATIO, FOREIGN_RATIO = 0.01, 0.005
 REPEAT_RATIO = 0.02
 UNREADABLE_RATIO = 0.01
 UNREADABLE_SIZE = "**********"
-# FTP transfers are in the same log, in whole seconds.
+# NFT's log also contains FTP transfers, timed in whole seconds.
 FTP_RATIO = 0.2
 DELETE_RATIO, RENAME_RATIO, HTAR_RATIO, FAILED_RATIO = 0.04, 0.01, 0.03, 0.02
 
@@ -41,7 +41,7 @@ class Made:
     size_bytes: int
 
 
-# Makes a block: the lines (column `line`), and the size of each fact (`size`, null for other lines).
+# Makes a block of lines, with columns `line` and `size` (the size of a fact; null for other lines).
 MakeBlock = Callable[[np.random.Generator, int, float, float], pl.DataFrame]
 
 
@@ -67,7 +67,10 @@ def write_lines(
 
 
 def _draw(rng: np.random.Generator, count: int, since_s: float, until_s: float) -> pl.DataFrame:
-    """Draw the values for lines of all formats, in seconds after `BEGINS_AT`; some repeat the one before."""
+    """Draw the values of lines of any format, from `since_s` to `until_s` after `BEGINS_AT`.
+
+    Some lines repeat the previous line.
+    """
     size = np.exp(rng.normal(15.5, 2, count)).astype(np.int64) + 1
     drawn = pl.DataFrame(
         {

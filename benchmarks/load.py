@@ -6,7 +6,7 @@ makes up a log, starts its own embedded PostgreSQL, and loads the log once to ma
 files (which takes a tenth of the first load or more). Then it measures in turn:
 
 - `tapewise ingest` of an empty file, which is the startup cost;
-- `tapewise ingest` of the log, as a process from start to end, with its peak memory;
+- `tapewise ingest` of the log, as a whole process, with its peak memory;
 - `tapewise ingest` of the same file again, unchanged;
 - the bare COPY: the same rows, already parsed and written as CSV, sent by psycopg into the same partitions
   with the same index, in another database of the same server;
@@ -50,7 +50,7 @@ PEER_DATABASE = "bare_copy"
 PEAK_LIMIT_BYTES = 1_000_000_000
 # The unit in which the operating system counts the peak memory of a process.
 MAXRSS_UNIT_BYTES = 1 if sys.platform == "darwin" else 1024
-# The new lines of the overlapping log are this much later.
+# The new lines of the overlapping log are this many weeks later than its other lines.
 LATER_WEEKS = 8
 
 EMPTY = "tapewise ingest of an empty file"
@@ -95,7 +95,7 @@ def main() -> None:
 
 @contextmanager
 def working_folder(kept: Path | None) -> Iterator[Path]:
-    """Yield a folder to work in: `kept`, which stays, or one that is removed after the block."""
+    """Yield a folder to work in: `kept`, which stays, or a temporary one, which is removed at the end."""
     if kept is not None:
         kept.mkdir(parents=True, exist_ok=True)
         yield kept.absolute()
@@ -111,7 +111,7 @@ def working_folder(kept: Path | None) -> Iterator[Path]:
 def run_apart(
     function: Callable[Arguments, Result], *arguments: Arguments.args, **named: Arguments.kwargs
 ) -> Result:
-    """Call `function` in a separate process, because ours must stay small (see `run_measured`)."""
+    """Call `function` in a separate process, because this one must stay small (see `run_measured`)."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         return pool.submit(function, *arguments, **named).result()
 
@@ -119,8 +119,8 @@ def run_apart(
 def run_measured(command: list[str], folder: Path) -> tuple[float, int]:
     """Run a program in `folder`; return the seconds it took and its peak memory in bytes.
 
-    Until the new process starts the program, it counts as a copy of ours, so this cannot measure less than
-    our own memory.
+    Until the new process starts the program, it is a copy of this one, so the measured peak is at least the
+    memory of this process.
     """
     environment = {name: value for name, value in os.environ.items() if not name.startswith("TAPEWISE_")}
     environment["TAPEWISE_SYSTEM_FOLDER"] = str(folder / "system")
@@ -135,7 +135,10 @@ def run_measured(command: list[str], folder: Path) -> tuple[float, int]:
 
 
 class Bench:
-    """The measurements so far: `seconds` has one number per repetition, `held` the databases' contents."""
+    """The measurements so far.
+
+    `seconds` has one number per repetition. `held` has the number of facts in each database and their bytes.
+    """
 
     def __init__(self, folder: Path, server: EmbeddedServer, format_name: str, timezone: str = ZONE) -> None:
         self._folder = folder
@@ -212,7 +215,7 @@ class Bench:
         ]
 
     def complaints(self) -> list[str]:
-        """Return what makes the run a failure."""
+        """Return the reasons for which the run counts as a failure."""
         expected = {(self._made.fact_count, self._made.size_bytes)}
         complaints = [
             f"{database} holds (rows, bytes) {held}, but the log was made with {expected}"
@@ -262,7 +265,7 @@ class Bench:
 
 @contextmanager
 def _one_byte_changed(path: Path) -> Iterator[None]:
-    """For the block, change the last digit in the file's middle line, but not the file's size or times."""
+    """Change the last digit in the file's middle line during the block, but not the file's size or times."""
     times = path.stat()
     with path.open("r+b") as file:
         file.seek(times.st_size // 2)

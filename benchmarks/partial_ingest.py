@@ -11,7 +11,7 @@ from unittest.mock import patch
 
 from tapewise.cli import main
 
-# The functions that a load calls for each part, and what they return instead.
+# For each part, the functions that do its work in a load, and what their replacements return.
 PARTS: dict[str, dict[str, object]] = {
     "cells": {"tapewise.ingest.loading.loads.sum_counted": None},
     "requests": {

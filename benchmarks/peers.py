@@ -36,7 +36,7 @@ def export_csv(connection: psycopg.Connection, folder: Path) -> None:
 
 
 def make_partitions(connection: psycopg.Connection, like: psycopg.Connection) -> None:
-    """Create the month partitions that another warehouse has; commits."""
+    """Create the same monthly partitions as in another warehouse, and commit."""
     for table in FACT_TABLES:
         found = like.execute(
             sql.SQL("SELECT DISTINCT date_trunc('month', {})::date FROM {}").format(

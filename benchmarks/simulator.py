@@ -2,10 +2,10 @@
 
     python -m benchmarks.simulator
 
-Both run the same trace on LLNL's machine without purge, which the twin lacks. The kernel is compiled
-beforehand. Times are CPU times, because other processes disturb measurements this short; only the ratio means
-anything on another machine. The exit status is 1 if either leaves a job unfinished, or if the kernel is less
-than 100 times as fast.
+Both run the same trace on LLNL's machine, without the purge, which the twin does not implement. The kernel is
+compiled beforehand. Times are CPU times, because other processes would disturb such short measurements. Only
+the ratio means anything on another machine. The exit status is 1 if either leaves a job unfinished, or if the
+kernel is less than 100 times as fast.
 """
 
 import argparse

@@ -1,8 +1,8 @@
 """A second implementation of the machine, in SimPy, as a reference for the kernel's speed and distributions.
 
-It is written independently of the kernel and in a plain way, with one process per job and bandwidth shared
-flow by flow. It models both kinds of queueing, ports, latencies, sharing, volumes in turn, staging and
-storing. It has no purge, because its disk is never full. It draws its own random numbers.
+It is simple and independent of the kernel, with one process per job and bandwidth shared flow by flow. It
+models both kinds of queueing, ports, latencies, sharing, volumes in turn, staging and storing. It has no
+purge, because its disk is never full. It draws its own random numbers.
 """
 
 from dataclasses import dataclass, field

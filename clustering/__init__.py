@@ -1,1 +1,1 @@
-"""Workload classes: an archive's requests sorted by k-means, and what makes their stream bursty."""
+"""Workload models: an archive's requests sorted into classes by k-means, and statistics of their bursts."""

@@ -1,4 +1,4 @@
-"""Reads what makes a stream bursty: batches from one user, a few busy users, and the hours of the week."""
+"""Reads statistics of bursts: batches from one user, a few busy users, and the hours of the week."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -13,7 +13,7 @@ Key = tuple[str, str]
 _ARCHIVE = "archive => %(archive)s, since => %(since)s, until => %(until)s"
 _IDLE = f"{_ARCHIVE}, idle_s => %(idle_s)s"
 _QUANTILES = "percentile_cont(%(levels)s::double precision[]) WITHIN GROUP (ORDER BY {}::double precision)"
-# Each request with the class of the request before it in its burst; requests in no class are skipped.
+# The class of each request, and that of the previous request in its burst. Requests in no class are skipped.
 _CLASSED = f"""
     SELECT
         requests.interface, requests.direction, nearest.class_number,
@@ -37,7 +37,7 @@ _CLASSED = f"""
     WHERE requests.set_apart IS NULL AND requests.burst_number IS NOT NULL
 """  # noqa: S608  # our own names
 
-# The columns and rows to read, for each interface and direction.
+# The columns to read, and the rows from which to read them, for each interface and direction.
 _PARTS = {
     "known": (
         "count(*) FILTER (WHERE user_id IS NULL)",
@@ -64,7 +64,7 @@ _PARTS = {
 def read_bursts(
     connection: psycopg.Connection, asked_for: Mapping[str, Any], classes: Mapping[Key, Iterable[FittedClass]]
 ) -> dict[Key, Bursts]:
-    """Read the bursts by interface and direction. `asked_for` has archive, since, until, idle_s, measure."""
+    """Read bursts by interface and direction; `asked_for` contains archive, since, until, idle_s, measure."""
     centers = [(*key, each) for key, found in classes.items() for each in found]
     parameters = {
         **asked_for,
@@ -92,7 +92,7 @@ def read_bursts(
 
 
 def make_no_bursts(unattributed_count: int = 0) -> Bursts:
-    """Make the bursts of requests without known users."""
+    """Make the `Bursts` of requests whose users are all unknown."""
     return _make_bursts(unattributed_count, {})
 
 

@@ -17,8 +17,8 @@ from tapewise.clustering.names import Character, name_classes
 
 # A number of classes is tried only if there are at least this many requests per class.
 REQUESTS_PER_CLASS = 10
-# A cell is an eighth of an octave wide. `RESOLUTION` is the standard deviation of requests from its middle,
-# if they fill it evenly.
+# A cell is an eighth of an octave wide. `RESOLUTION` is the root-mean-square distance of requests from the
+# centre of their cell, if they fill it evenly.
 CELL_WIDTH = math.log10(2) / 8
 RESOLUTION = CELL_WIDTH * math.sqrt(2 / 12)
 
@@ -31,8 +31,8 @@ Integers = NDArray[np.int64]
 class Cells:
     """The cells of one interface and direction, ordered by size and time, and the requests in no cell.
 
-    `positions` are decimal logarithms of bytes and seconds, one row each. Sizes are Python integers, because
-    the sum over an archive will not fit into 64 bits for ever.
+    `positions` has a row per cell, with the decimal logarithms of its bytes and seconds. Sizes are Python
+    integers, because the sum over an archive may one day exceed 64 bits.
     """
 
     positions: Floats
@@ -47,7 +47,7 @@ class Cells:
 
 @dataclass(frozen=True)
 class FittedClass:
-    """A fitted class. Its shares depend on the whole model, and are not known here."""
+    """A fitted class, without its shares, which depend on the whole model."""
 
     class_number: int
     name: str
@@ -62,11 +62,12 @@ class FittedClass:
 
 
 def read_cells(connection: psycopg.Connection, asked_for: Mapping[str, Any]) -> dict[Key, Cells]:
-    """Read the cells by interface and direction. `asked_for` has archive, since, until and measure.
+    """Read the cells by interface and direction; `asked_for` contains archive, since, until and measure.
 
     Runs in the caller's transaction.
     """
-    # PostgreSQL expects as many cells as requests, and would sort them all, which takes three times as long.
+    # PostgreSQL expects as many cells as requests, so it would sort all requests, which takes three times as
+    # long.
     connection.execute("SET LOCAL enable_sort = off")
     connection.execute("SET LOCAL work_mem = '64MB'")
     rows = connection.execute(
@@ -104,7 +105,7 @@ def _make_cells(rows: list[tuple[Any, ...]]) -> Cells:
 def fit_classes(direction: str, cells: Cells, seed: int) -> tuple[list[FittedClass], dict[int, float | None]]:
     """Return the classes of the cells, and the criterion's values by number of classes.
 
-    Without cells there are no classes. The same cells and seed give the same result.
+    If there are no cells, there are no classes. The same cells and seed give the same result.
     """
     values: dict[int, float | None] = dict.fromkeys(CANDIDATES)
     if not len(cells.positions):
@@ -153,9 +154,9 @@ def _make_class(
 
 
 def find_quantiles(logarithms: Floats, counts: Integers) -> list[float]:
-    """The quantiles of 10 ** `logarithms`, weighted by `counts`: exact to the width of a bucket, 9 %."""
+    """Return the quantiles of 10 ** `logarithms`, weighted by `counts`, to the width of a bucket (9 %)."""
     order = np.argsort(logarithms, kind="stable")
     running = np.cumsum(counts[order]) / counts.sum()
-    # A level that is missed only in the last digit counts as reached.
+    # The small difference allows for rounding errors if a level is just reached.
     places = np.searchsorted(running, np.array(QUANTILE_LEVELS) - 1e-12)
     return [float(value) for value in 10 ** logarithms[order][places]]

@@ -76,9 +76,9 @@ def fit(
 ) -> None:
     """Sort the requests of an archive into classes by k-means, and store the model.
 
-    Classes are formed by the logarithms of size and time, separately for each interface and direction. Their
-    number, from 2 to 12, is the one with the best silhouette. Requests without a size or time are counted and
-    left out. The command reads the warehouse as the reading role.
+    Classes are formed by the logarithms of size and time, separately for each interface and direction. The
+    number of classes, from 2 to 12, is the one with the best silhouette. Requests without a size or time are
+    counted and left out. The command reads the warehouse as the reading role.
 
     Example: tapewise workload fit --archive hpss --name spring --since 2024-03-01 --until 2024-06-01
     """

@@ -1,7 +1,7 @@
 """The definition of a workload model: the document that `tapewise workload export` writes.
 
-The document has a version: `format_version` grows with each change that an old reader would misread.
-`make docs` writes its JSON Schema, docs/reference/workload.schema.json, from this module. The document
+`format_version` increases with each change to the document that an old reader would misread. `make docs`
+generates the document's JSON Schema, docs/reference/workload.schema.json, from this module. The document
 contains no user or file names; users appear as ranks and counts.
 """
 
@@ -56,7 +56,7 @@ class WorkloadClass(_Document):
 
 
 def make_class(values: Mapping[str, Any], totals: tuple[int, int]) -> WorkloadClass:
-    """Make a class with derived values: its centre in natural units and its shares of `totals`."""
+    """Make a class, and derive its centre in bytes and seconds and its shares of `totals`."""
     requests, size_bytes = totals
     return WorkloadClass(
         **values,

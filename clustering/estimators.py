@@ -1,4 +1,4 @@
-"""k-means of weighted cells that chooses the number of classes, with scikit-learn's estimator contract."""
+"""A scikit-learn estimator: k-means of weighted cells, which chooses the number of classes."""
 
 from collections.abc import Iterable
 from typing import Any, Self
@@ -17,27 +17,27 @@ CRITERION = "mean simplified silhouette of the requests, the highest; of equal o
 
 
 class CellKMeans(ClusterMixin, BaseEstimator):
-    """k-means of cells weighted by their requests, with the number of classes that the criterion chooses.
+    """k-means of cells weighted by their numbers of requests; a criterion chooses the number of classes.
 
-    The criterion is the *simplified silhouette*: the mean over all requests of 1 - a/b, for a request at
-    distance a from its own centre and b from the next. It needs no distances between requests, is between 0
-    and 1 whatever the data, and falls if a class is split into two that are close. The same cells and
-    `random_state` give the same result, to the last bit, on any number of processors.
+    The criterion is the *simplified silhouette*: the mean of 1 - a/b over all requests, where a is the
+    distance of a request from its own centre, and b its distance from the next. It needs no distances between
+    requests, is always between 0 and 1, and falls if a class is split into two that are close to each other.
+    The same cells and `random_state` give the same result, to the last bit, on any number of processors.
 
     Parameters
     ----------
-    n_clusters : the number of classes; None: the candidate with the best criterion.
-    resolution : the distance, as a standard deviation, of requests from their cell. For the criterion, no
-        request is nearer to a centre than this; otherwise one class per cell would be best.
-    candidates : numbers of classes to try if `n_clusters` is None; of equally good numbers, the lowest.
+    n_clusters : the number of classes, or None for the candidate with the best criterion.
+    resolution : the root-mean-square distance of requests from the centre of their cell. For the criterion,
+        no request is nearer to a centre than this; otherwise one class per cell would be best.
+    candidates : numbers of classes to try if `n_clusters` is None; the lowest of equally good ones is chosen.
     init, n_init, max_iter, tol, random_state : as in scikit-learn's KMeans.
 
     Attributes
     ----------
-    cluster_centers_ : one row per class, in the order of the first feature, then the next.
+    cluster_centers_ : one row per class, sorted by the first feature, then by the next.
     labels_ : the class of each cell.
-    criterion_values_ : the criterion by number of classes; None if there are fewer different cells.
-    n_clusters_, inertia_, n_iter_, n_features_in_ : of the chosen classes. The inertia is over the cells.
+    criterion_values_ : the criterion by number of classes; None if there are fewer different cells than that.
+    n_clusters_, inertia_, n_iter_, n_features_in_ : for the chosen classes. The inertia is over the cells.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class CellKMeans(ClusterMixin, BaseEstimator):
 
     # The names `X` and `y` follow scikit-learn's contract, here and in `predict`; `y` is ignored.
     def fit(self, X: ArrayLike, y: object = None, sample_weight: ArrayLike | None = None) -> Self:  # noqa: ARG002, N803
-        """Find the classes of cells `X` (one row each) with `sample_weight` requests in them.
+        """Find the classes of the cells `X` (one row each), which contain `sample_weight` requests.
 
         There is a single class if there are fewer than two different cells.
         """
@@ -87,7 +87,7 @@ class CellKMeans(ClusterMixin, BaseEstimator):
         return self
 
     def predict(self, X: ArrayLike) -> NDArray[np.int32]:  # noqa: N803
-        """Return the class of each row of `X`: the one with the nearest centre; on a tie, the first."""
+        """Return the class with the nearest centre for each row of `X`; on a tie, the first."""
         check_is_fitted(self)
         rows: Floats = validate_data(self, X, dtype=np.float64, reset=False)
         squares = np.zeros((len(rows), self.n_clusters_))
@@ -98,7 +98,8 @@ class CellKMeans(ClusterMixin, BaseEstimator):
 
     def _fit_once(self, cells: Floats, weights: Floats, n_clusters: int) -> Any:
         is_started = not isinstance(self.init, str)
-        # Threads add up their parts in the order in which they end, which changes the last digits.
+        # Several threads would add up their parts in the order in which they end. This would change the last
+        # digits.
         with threadpool_limits(1):
             return KMeans(
                 n_clusters,
@@ -129,9 +130,9 @@ class CellKMeans(ClusterMixin, BaseEstimator):
 
 
 def measure_silhouette(cells: Floats, weights: Floats, centers: Floats, resolution: float = 0.0) -> float:
-    """The mean simplified silhouette of weighted `cells` with two or more `centers`, between 0 and 1.
+    """Return the mean simplified silhouette of weighted `cells`, between 0 and 1, for at least two `centers`.
 
-    The requests of a cell are `resolution` away from it, as a standard deviation.
+    `resolution` is the root-mean-square distance of requests from the centre of their cell.
     """
     squares = ((cells[:, None, :] - centers[None, :, :]) ** 2).sum(axis=2)
     nearest = np.sqrt(np.partition(squares, 1, axis=1)[:, :2] + resolution**2)

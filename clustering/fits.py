@@ -18,7 +18,7 @@ from tapewise.schema.errors import WorkloadError
 
 @dataclass(frozen=True)
 class FitRequest:
-    """What a model is made from; `since` and `until` are moments, or None for no limit."""
+    """The parameters of a model; `since` and `until` are moments, or None for no limit."""
 
     name: str
     archive: str
@@ -32,9 +32,9 @@ class FitRequest:
 def fit_model(
     connection: psycopg.Connection, archive: Archive, request: FitRequest, *, now: datetime
 ) -> WorkloadModel:
-    """Fit a model to the contents of the warehouse; writes nothing.
+    """Fit a model to the contents of the warehouse, without writing anything.
 
-    `connection` must be a reader's, outside a transaction, because everything is read from one snapshot.
+    `connection` must have the reader's role and no open transaction; everything is read from one snapshot.
     Raises WorkloadError if no request can be put into a class.
     """
     asked_for = asdict(request)

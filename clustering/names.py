@@ -1,13 +1,13 @@
-"""Names of classes, derived from their properties: "small gets from disk"."""
+"""Names of classes, derived from their properties, such as "small gets from disk"."""
 
 import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-# Each name is for sizes below this many bytes.
+# The names of sizes. Each applies to sizes below its number of bytes.
 _SIZES = ((1e6, "small"), (1e8, "medium"), (1e10, "large"), (math.inf, "huge"))
-# A class is named after both places unless at least this share of its gets is from one of them.
+# If at least this share of a class's gets is from one place, the class is named after it; if not, after both.
 CLEAR_RATIO = 0.8
 
 
@@ -26,7 +26,7 @@ def name_classes(characters: Sequence[Character]) -> list[str]:
     """Return a unique name for each class of an interface and direction.
 
     A name gives the size and direction and, for gets, where most files were (omitted if no log shows it).
-    Classes that would have the same name also get their centre.
+    If several classes would have the same name, each name also contains the centre.
     """
     names = [_name(character) for character in characters]
     taken = Counter(names)
@@ -66,7 +66,7 @@ def _name(character: Character) -> str:
 
 def _format_scaled(value: float, units: Sequence[str]) -> str:
     step = 0
-    # A value that rounds to a thousand is 1 in the next unit.
+    # A value that rounds to 1000 is written as 1 of the next unit.
     while float(f"{value:.3g}") >= 1000 and step + 1 < len(units):
         value, step = value / 1000, step + 1
     return f"{_round(value)} {units[step]}"

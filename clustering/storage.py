@@ -37,7 +37,7 @@ class ModelSummary:
 
 
 def list_models(connection: psycopg.Connection) -> list[ModelSummary]:
-    """All workload models, by name."""
+    """Return all workload models, sorted by name."""
     with connection.cursor(row_factory=class_row(ModelSummary)) as cursor:
         return cursor.execute(
             "SELECT models.name, archives.name AS archive, archives.kind, measure,"

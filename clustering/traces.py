@@ -1,7 +1,7 @@
 """Exports the requests of an archive from the warehouse as a trace, which the simulator reads.
 
-The rules are in `mart.trace_requests`; this module defines the columns of the file and writes it. The file
-contains no user or file names:
+`mart.trace_requests` implements the rules; this module defines the columns of the file and writes it. The
+file contains no user or file names:
 
     submitted_s     seconds since the first request of the trace was submitted
     submitted_at    the same moment, as a time in UTC
@@ -60,7 +60,7 @@ _QUERY = """
 
 @dataclass(frozen=True)
 class TraceRequest:
-    """What a trace is made from: the arguments of `mart.trace_requests`; None means no limit."""
+    """The parameters of a trace, which are the arguments of `mart.trace_requests`; None means no limit."""
 
     archive: str
     since: datetime | None = None
@@ -81,8 +81,9 @@ class TraceRequest:
 class Trace:
     """The rows of a trace in the order of submission, and how many requests were left out, by reason.
 
-    `unknown_origin_count` is how many of its gets have their origin from `unknown_origins`, because neither
-    the logs nor, if keys identify files, an earlier request shows where the file was.
+    `unknown_origin_count` is the number of gets whose origin is assumed as `unknown_origins` says. For these
+    gets, the logs do not show where the file was. If keys identify files, earlier requests do not show it
+    either.
     """
 
     archive: Archive
@@ -93,7 +94,7 @@ class Trace:
 
 
 def read_requests(connection: psycopg.Connection, archive: Archive, request: TraceRequest) -> Trace:
-    """Read the trace of `archive` that `request` describes, from one snapshot; writes nothing.
+    """Read the trace of `archive` that `request` describes, from one snapshot, without writing anything.
 
     Raises WorkloadError if the trace would contain no request.
     """
@@ -123,9 +124,10 @@ def read_requests(connection: psycopg.Connection, archive: Archive, request: Tra
 
 
 def write_trace(trace: Trace, path: Path) -> None:
-    """Write the rows to `path`, whole or not at all, as Parquet, or as CSV if `path` ends in .csv.
+    """Write the rows to `path` atomically, as Parquet, or as CSV if `path` ends in .csv.
 
-    The Parquet file records how it was made (version, archive, options). Raises WorkloadError.
+    A Parquet file records how it was made (version, archive, options). Raises WorkloadError if the file
+    cannot be written.
     """
     unfinished = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:

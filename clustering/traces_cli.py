@@ -101,9 +101,9 @@ def trace(
 ) -> None:
     """Write the requests of an archive as a trace, which the simulator runs.
 
-    The trace has one row per request in the order of submission, by the rules with which Lawrence Livermore
-    made a scenario from its logs. It contains no user or file names. The command reads the warehouse as the
-    reading role.
+    The trace has one row per request, in the order of submission. It follows the rules by which Lawrence
+    Livermore made a scenario from its logs. It contains no user or file names. The command reads the
+    warehouse as the reading role.
 
     Example: tapewise workload trace --archive llnl --since 1998-05-01 --until 1998-05-15 --output may.parquet
     """

@@ -1,1 +1,1 @@
-"""Superset on top of `mart`: its assets, their provisioning, and its own locked environment."""
+"""Superset dashboards on top of `mart`: the assets, their provisioning, and a locked environment."""

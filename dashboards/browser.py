@@ -1,6 +1,6 @@
 """Superset's pages as a person sees them: a browser that logs in, opens pages, and records their requests.
 
-For the tests and for recording.py; needs Debian's chromium and the Python package playwright.
+Used by the tests and by recording.py. Requires Debian's chromium and the Python package playwright.
 """
 
 import json
@@ -43,7 +43,7 @@ class Browser:
     answers: list[Answer] = field(default_factory=list)
 
     def open(self, path: str) -> None:
-        """Open a page of Superset, and wait until it has finished loading; forgets earlier answers."""
+        """Discard earlier answers, open a page of Superset, and wait until it has finished loading."""
         self.answers.clear()
         self.page.goto(self.address + path, wait_until="domcontentloaded")
         self.page.wait_for_selector(".chart-container", timeout=TIMEOUT_MS)
@@ -70,12 +70,12 @@ class Browser:
 def open_browser(address: str, user: str, password: str) -> Iterator[Browser]:
     """Open a headless browser that is logged in as `user` at `address` (which ends with a slash)."""
     with sync_playwright() as playwright:
-        # Chromium's own sandbox does not work for root; the browser sees only our pages.
+        # Chromium's sandbox does not work for root. It is not needed, because only our pages are opened.
         chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         try:
             page = chromium.new_page(viewport={"width": WINDOW["width"], "height": WINDOW["height"]})
             page.set_default_timeout(TIMEOUT_MS)
-            # The page renders its form again while it loads, and would lose what was typed before.
+            # While the page is loading, it renders its form again and loses what was typed before.
             page.goto(address + "login/", wait_until="networkidle")
             page.fill("#username", user)
             page.fill("#password", password)
@@ -89,5 +89,5 @@ def open_browser(address: str, user: str, password: str) -> Iterator[Browser]:
 
 
 def read_logins(file: Path) -> dict[str, str]:
-    """Read the passwords by user from the file `login`, which `make dashboards` writes."""
+    """Return the password of each user, read from the file `login` that `make dashboards` writes."""
     return dict(line.split(" ", 1) for line in file.read_text(encoding="utf-8").splitlines())

@@ -1,8 +1,8 @@
-"""The defaults for a dataset's arguments where the filters choose nothing, as SQL with Superset's templates.
+"""The arguments of datasets if the filters choose nothing, as SQL with Superset's templates.
 
-Archives are never added together, nor are interfaces if a line is drawn through their transfers. The default
-is therefore the first archive (measured before synthetic before simulated), and the interface with the most
-transfers.
+Several archives are never combined, and several interfaces are not combined if a line is fitted to their
+transfers. The defaults are therefore the first archive (measured before synthetic before simulated), and the
+interface with the most transfers.
 """
 
 ARCHIVE = """\
@@ -10,8 +10,8 @@ ARCHIVE = """\
     FROM mart.archives{where_archive}
     ORDER BY array_position(ARRAY['measured', 'synthetic', 'simulated'], kind), archive
     LIMIT 1"""
-# A simulated archive is sorted into the classes of the archive that its requests come from; several
-# interfaces would have too many classes to tell apart.
+# The requests of a simulated archive are sorted into the classes of the archive that they come from. Only one
+# interface is chosen, because the classes of several interfaces are too many to tell apart.
 MODEL = """\
     SELECT archives.archive, archives.timezone, classes.model, classes.interface
     FROM mart.archives AS archives
@@ -31,7 +31,7 @@ MODEL = """\
         classes.model,
         sum(classes.request_count) DESC
     LIMIT 1"""
-# One interface for each direction. Transfers are counted from the cells, which are few.
+# One interface for each direction. Transfers are counted in `mart.activity_cells`, which has few rows.
 ROUTES = """\
     SELECT DISTINCT ON (cells.direction)
         asked_for.archive, asked_for.timezone, cells.interface, cells.direction
@@ -45,8 +45,8 @@ ROUTES = """\
     GROUP BY asked_for.archive, asked_for.timezone, cells.interface, cells.direction
     ORDER BY cells.direction, sum(cells.transfer_count) DESC, cells.interface"""
 # An archive's logs next to simulations of its requests. Each role has its own colour, so a simulated archive
-# keeps its number whichever archive is chosen. The number is its place among all archives simulated from the
-# same logs or, if it was not simulated from logs, among the archives shown.
+# must have the same number whichever archive is chosen. Its number is its place among all archives simulated
+# from the same logs. If it was not simulated from logs, its number is its place among the archives shown.
 COMPARED = """\
     SELECT
         shown.related_archive AS archive,
@@ -104,16 +104,16 @@ def write_choice(dataset: str, *, with_filters: bool) -> str:
 
 
 def write_time(variable: str, archive: str) -> str:
-    """Write one end of the time range, null if none is chosen; a date is a day by the archive's own clock."""
+    """Write one end of the time range, in the archive's time zone, or NULL if none is chosen."""
     local = f"TIMESTAMP '{{{{ {variable} }}}}' AT TIME ZONE {archive}.timezone"
     return f"{{% if {variable} %}}{local}{{% else %}}NULL{{% endif %}}"
 
 
 def write_value(name: str) -> str:
-    """Write the value that a filter chooses, null if it chooses none.
+    """Write the value that a filter chooses, or NULL if it chooses none.
 
-    Superset quotes the value. Two values would form a row instead of a text, and PostgreSQL would refuse the
-    row.
+    Superset quotes the value. Two values would form a row instead of a string, and PostgreSQL would reject
+    the row.
     """
     return f"{{{{ filter_values('{name}', remove_filter=True)|where_in(default_to_none=True) or 'NULL' }}}}"
 

@@ -1,4 +1,4 @@
-"""Colours that keep their order of lightness, so that a page printed in grey can still be read.
+"""Colours that differ in lightness, so that a page can still be read when it is printed in grey.
 
 The categorical colours are samples of cividis (Nuñez et al. 2018), taken in turn from its dark, light and
 middle parts, so that neighbours differ most in lightness. The sequential scheme runs from light to dark.

@@ -1,11 +1,11 @@
-"""Write the datasets of `assets/` from mart itself, so that nothing is described twice.
+"""Generate the datasets of `assets/` from mart itself, so that nothing is described twice.
 
     python -m tapewise.dashboards.datasets --home .demo
 
 reads the catalogue of an upgraded warehouse and `sql/*/*/metadata.yaml`. A dataset is a view of mart, or a
-call of one of mart's functions with the dashboard's filters as arguments, so that the function reads only the
-requested months. choices.py has the defaults for filters that choose nothing. notes.py has the only dataset
-that is more than a call.
+call of one of mart's functions. The dashboard's filters are the arguments of the call, so that the function
+reads only the requested months. choices.py contains the defaults for filters that choose nothing. notes.py
+contains the only dataset that is neither a view nor a call.
 """
 
 import argparse
@@ -48,15 +48,17 @@ FUNCTIONS = [
     "stage_times",
     "user_shares",
 ]
-# Arguments beyond the standard ones. They select silences of an hour or more; the clusters of files of all
-# sizes, not only of about 100 MB, with SDSC's boundaries as in open_time_bins; and the classes of one model
-# (the first by name if none is chosen).
+# Arguments beyond the standard ones:
+# - open_time_clusters covers files of all sizes, not only of about 100 MB, and uses SDSC's boundaries, as
+#   open_time_bins does.
+# - idle_intervals covers silences of an hour or more.
+# - class_days covers the classes of one model (the first by name if none is chosen).
 MORE_ARGUMENTS = {
     "open_time_clusters": "size_from_bytes => 0, boundaries_s => ARRAY[8, 60, 130]",
     "idle_intervals": "shortest_s => 3600",
     "class_days": "model => chosen.model",
 }
-# Arguments whose value is the one that choices.py chooses, not the filter's.
+# Arguments whose values come from choices.py, not from the filters.
 CHOSEN = {
     ("class_days", "interface"),
     *(
@@ -74,7 +76,7 @@ MORE_COLUMNS = {
 
 @dataclass(frozen=True)
 class Dataset:
-    """A view or function of mart as Superset queries it; `with_filters` inserts Superset's templates."""
+    """A view or function of mart, as queried by Superset; `with_filters` inserts Superset's templates."""
 
     name: str
 
@@ -84,7 +86,7 @@ class Dataset:
         return self.name in FUNCTIONS
 
     def write_sql(self, *, with_filters: bool) -> str:
-        """Write the query; without filters it can be run directly, and has the same columns."""
+        """Write the query. Without filters, it can be run directly and has the same columns."""
         if self.name == notes.NAME:
             return notes.write_notes(with_filters=with_filters)
         if not self.is_function:
@@ -176,7 +178,7 @@ def list_datasets() -> list[Dataset]:
 
 
 class _Dumper(yaml.SafeDumper):
-    """Writes texts of several lines as blocks, as a person would."""
+    """Writes strings of several lines as blocks, as a person would."""
 
 
 def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.Node:
@@ -192,7 +194,7 @@ def write_yaml(content: dict[str, Any]) -> str:
 
 
 def main() -> None:
-    """Write the files, and delete those of datasets that no longer exist."""
+    """Write the files, and delete the files of datasets that no longer exist."""
     parser = argparse.ArgumentParser(prog="python -m tapewise.dashboards.datasets", description=__doc__)
     parser.add_argument("--home", help="the home of an upgraded warehouse")
     given = parser.parse_args()

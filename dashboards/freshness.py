@@ -1,13 +1,13 @@
-"""Puts the warehouse's last load, and all other changes that affect mart, into the key of each cached answer.
+"""Makes cached answers expire after a load and after any other change that affects mart.
 
-Superset therefore queries again after a load, a simulation or a new outage. Runs in Superset's environment.
+A string that changes with mart is part of each answer's cache key, so Superset queries again after a load, a
+simulation or a new outage. Runs in Superset's environment.
 """
 
 from typing import Any
 
-# The ledger has a row for each file, and `last_read_at` changes with every load. Models, simulations and what
-# people record have rows of their own. `tapewise db upgrade` creates the functions of mart again, with new
-# oids.
+# Every load changes `last_read_at` of a file in the ledger. Models, simulations and outages have their own
+# rows. `tapewise db upgrade` creates mart's functions again, with new OIDs.
 LAST_CHANGE = """
     SELECT md5(concat_ws(
         ' ',
@@ -24,7 +24,7 @@ LAST_CHANGE = """
 
 
 def find_last_change(database: Any) -> str:
-    """Return a text that changes with every change of the warehouse behind Superset's `database`."""
+    """Return a string that changes whenever the warehouse behind Superset's `database` changes."""
     with database.get_raw_connection() as connection:
         cursor = connection.cursor()
         cursor.execute(LAST_CHANGE)

@@ -7,14 +7,14 @@ This module runs in Superset's environment, and imports none of our packages.
 import copy
 from typing import Any
 
-# A page's grid has 12 columns, and units of 8 pixels in height.
+# A page's grid has 12 columns. Heights are in units of 8 pixels.
 LETTERS_A_COLUMN = 12
 LINE_UNITS = 2.6
 MARGIN_UNITS = 4
 
 
 def place_descriptions(dashboard: dict[str, Any], descriptions: dict[str, str]) -> dict[str, Any]:
-    """Put each chart into a column of its own, above its description (by the chart's uuid)."""
+    """Put each chart into a column, above its description; `descriptions` has the charts' UUIDs as keys."""
     position = copy.deepcopy(dashboard["position"])
     parts = [part for part in position.values() if isinstance(part, dict)]
     for chart in [part for part in parts if part.get("type") == "CHART"]:
@@ -43,6 +43,6 @@ def place_descriptions(dashboard: dict[str, Any], descriptions: dict[str, str]) 
 
 
 def find_height(text: str, width: int) -> int:
-    """Return the units of height that the text needs in `width` columns."""
+    """Return the height of the text in `width` columns, in the grid's units."""
     line_count = -(-len(text) // (LETTERS_A_COLUMN * width))
     return MARGIN_UNITS + round(LINE_UNITS * line_count)

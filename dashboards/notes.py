@@ -1,4 +1,4 @@
-"""The dataset that explains which charts of a page are empty, and why, from `mart.coverage` and the filters.
+"""The dataset that says which charts of a page are empty, and why, based on `mart.coverage` and the filters.
 
 Superset's charts only say "No results". The charts and their datasets are read from `assets/`.
 """
@@ -113,7 +113,7 @@ WHERE notes.note IS NOT NULL"""
 
 
 def write_notes(*, with_filters: bool) -> str:
-    """Write the query; without filters it can be run directly, and has the same columns."""
+    """Write the query. Without filters, it can be run directly and has the same columns."""
     since = write_time("from_dttm", "chosen") if with_filters else "NULL"
     until = write_time("to_dttm", "chosen") if with_filters else "NULL"
     asked = {name: write_value(name) if with_filters else "NULL" for name in ASKED}

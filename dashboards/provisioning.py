@@ -1,4 +1,4 @@
-"""Make Superset contain what `assets/` describes: roles, users, database, datasets, charts, dashboards.
+"""Provision Superset: its roles and users, and the database, datasets, charts and dashboards of `assets/`.
 
 Runs in Superset's environment, after `superset db upgrade`. It may run any number of times; a second run
 changes nothing. Like superset_config.py, it reads these variables or files:
@@ -8,7 +8,7 @@ changes nothing. Like superset_config.py, it reads these variables or files:
     TAPEWISE_READER_URL        the warehouse, as the role that reads mart
 
 All assets are marked `is_managed_externally`, so that they cannot be edited on Superset's own pages. The mark
-also tells them apart from a site's own assets, so that assets removed from `assets/` can be deleted from
+also distinguishes them from a site's own assets, so that assets removed from `assets/` can be deleted from
 Superset too.
 """
 
@@ -22,7 +22,7 @@ from superset_config import read_secret
 
 ASSETS = Path(__file__).parent / "assets"
 VIEWER = "Tapewise viewer"
-# The part of Superset's role Gamma that lets a viewer look, filter and download numbers. A viewer
+# The permissions of Superset's role Gamma that a viewer needs to look, filter and download numbers. A viewer
 # may not create, change or share anything, write SQL, or see who else has an account.
 VIEWER_PERMISSIONS = {
     ("can_read", "Chart"),
@@ -37,7 +37,7 @@ VIEWER_PERMISSIONS = {
     ("can_read", "Theme"),
     ("can_read", "CurrentUserRestApi"),
     ("can_get", "MenuApi"),
-    ("can_read", "SecurityRestApi"),  # provides the token that every change must carry
+    ("can_read", "SecurityRestApi"),  # provides the token that every change requires
     ("can_language_pack", "Superset"),
     ("can_dashboard_permalink", "Superset"),
     ("can_time_range", "Api"),

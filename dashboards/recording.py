@@ -1,11 +1,11 @@
-"""Record each chart's query, as made by a browser that draws it, in its file in `assets/`.
+"""Record the query that a browser sends for each chart, in the chart's file in `assets/`.
 
     make dashboards
     python -m tapewise.dashboards.recording --home .demo
 
-A chart's `params` describe how it is drawn. From them Superset's page makes a query (`query_context`).
-Superset's API answers this query without a browser, but only the page can make it. Run this after changing a
-chart; a test fails otherwise.
+A chart's `params` describe how it is drawn. Superset's page derives a query (`query_context`) from them.
+Superset's API answers this query without a browser, but only the page can derive it. Run this after changing
+a chart; otherwise a test fails.
 """
 
 import argparse
@@ -21,12 +21,12 @@ from tapewise.schema.settings import read_settings
 
 ASSETS = Path(__file__).parent / "assets"
 CHARTS, DASHBOARDS = ASSETS / "charts", ASSETS / "dashboards"
-# The parts of the page's form data that Superset's API reads; the rest only describes how the chart is drawn.
+# The form data that Superset's API reads. The page's other form data only describes how the chart is drawn.
 READ_BY_API = ("viz_type", "x_axis")
 
 
 def normalise(question: dict[str, Any], filtered: set[str]) -> dict[str, Any]:
-    """Remove the dashboard's filters (on these columns) and all that differs between Superset instances."""
+    """Remove the dashboard's filters (on columns `filtered`) and what differs between Superset instances."""
     asked = question["form_data"]
     form = {key: asked[key] for key in READ_BY_API if key in asked}
     queries = []
@@ -69,7 +69,8 @@ def main() -> None:
         yaml.safe_load(path.read_text(encoding="utf-8")) for path in sorted(DASHBOARDS.glob("*.yaml"))
     ]
     questions = {}
-    # A changed chart may use SQL that no chart has recorded yet, and a viewer may not use such SQL.
+    # Log in as admin, because a viewer may only use SQL that charts have already recorded. The SQL of a
+    # changed chart may be new.
     with open_browser(f"http://127.0.0.1:{given.port}/", "admin", logins["admin"]) as browser:
         titles = read_titles(browser)
         for dashboard in dashboards:
@@ -86,7 +87,7 @@ def main() -> None:
 
 
 def read_titles(browser: Browser) -> dict[int, str]:
-    """Return the charts' titles by the ids that this Superset gave them."""
+    """Return the charts' titles by their IDs in this Superset."""
     answer = browser.ask("api/v1/chart/?q=(page_size:200,columns:!(id,slice_name))")
     return {chart["id"]: chart["slice_name"] for chart in answer["result"]}
 

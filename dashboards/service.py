@@ -1,11 +1,10 @@
-"""`make dashboards`: Superset on the warehouse of one home, on this machine only, without Docker.
+"""`make dashboards`: runs Superset for the warehouse of one home, on this machine only, without Docker.
 
     python -m tapewise.dashboards.service --home .demo start
     python -m tapewise.dashboards.service --home .demo stop
 
-The pages need PostgreSQL, so the embedded server is started with them, kept running, and stopped with them.
-Superset's database, its log and the passwords are in the home's folder `superset`, which only its owner can
-read.
+The pages need PostgreSQL, so the embedded server is started and stopped together with Superset. Superset's
+database, its log and the passwords are in the home's folder `superset`, which only its owner can read.
 """
 
 import argparse
@@ -52,9 +51,10 @@ class Service:
         return f"http://127.0.0.1:{self.port}/"
 
     def start(self) -> None:
-        """Provision and serve; a running Superset is stopped first, so that the current assets are served.
+        """Provision Superset and serve its pages; if it is running, stop it first to use the current assets.
 
-        Raises ServerError if Superset's environment is missing, or with Superset's own message if it fails.
+        Raises ServerError if Superset's environment is missing, or if Superset fails; the message then
+        contains Superset's own.
         """
         if not (PROGRAMS / "gunicorn").exists():
             raise ServerError(
@@ -83,7 +83,7 @@ class Service:
             return False
         os.kill(process, signal.SIGTERM)
         if not self._has_ended():
-            os.killpg(process, signal.SIGKILL)  # its workers too; they hold nothing that must be saved
+            os.killpg(process, signal.SIGKILL)  # also its workers, which hold nothing that must be saved
             if not self._has_ended():
                 raise ServerError(f"Superset (process {process}) does not end", hint=f"See {self.log_file}.")
         if self._child is not None:
@@ -107,7 +107,7 @@ class Service:
             )
 
     def _check_port(self) -> None:
-        """Refuse a port in use, because another program answers there and would receive our passwords."""
+        """Refuse a port in use, because the program that answers there would receive our passwords."""
         with socket.socket() as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
@@ -126,7 +126,7 @@ class Service:
         return self.settings.database_url is None and self.settings.reader_url is None
 
     def find_process(self) -> int | None:
-        """Return the pid of the process that serves this home's pages, None if none does.
+        """Return the pid of the process that serves this home's pages, or None.
 
         Other programs may get the same pid later, so the process must have our folder in its environment.
         """
@@ -138,9 +138,7 @@ class Service:
         return process if f"SUPERSET_STATE_FOLDER={self.folder}".encode() in environment else None
 
     def _start_warehouse(self) -> str:
-        """Return the URL by which Superset reads the warehouse; from here on, the embedded server keeps
-        running.
-        """
+        """Start the embedded server, if used, and keep it running; return the warehouse's reader URL."""
         if self._is_embedded:
             EmbeddedServer(self.settings.home, self.settings.postgres_version).start()
         with open_ready_warehouse(self.settings) as warehouse:
@@ -165,8 +163,9 @@ class Service:
         return environment
 
     def _run(self, what: str, program: str, *arguments: str, environment: dict[str, str]) -> None:
-        """Run a program of Superset's environment to its end, with output to the log; the program ends when
-        we end.
+        """Run a program of Superset's environment and wait for it; its output goes to the log.
+
+        If this process ends, so does the program.
         """
         with self._open_log() as log:
             done = subprocess.run(
@@ -195,7 +194,7 @@ class Service:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
-                start_new_session=True,  # it outlives the command and its terminal
+                start_new_session=True,  # so that it outlives the command and its terminal
             )
         self.process_file.write_text(f"{process.pid}\n", encoding="utf-8")
         deadline = time.monotonic() + START_TIMEOUT_S
@@ -223,7 +222,7 @@ class Service:
 
 
 def port_number(text: str) -> int:
-    """Parse the number of a port; argparse turns the error into a message."""
+    """Parse a port number; argparse turns a ValueError into a message."""
     if not 0 < int(text) < 65536:
         raise ValueError
     return int(text)

@@ -4,8 +4,9 @@ Required, as a variable or, with `_FILE` appended to its name, as a file that co
 
     SUPERSET_SECRET_KEY       signs sessions and encrypts the database URL
     SUPERSET_METADATA_URL     Superset's own database (users, assets): a SQLAlchemy URL
+    SUPERSET_STATE_FOLDER     the folder of Superset's cache
 
-and SUPERSET_STATE_FOLDER, the folder of its cache. Superset does not start if one of them is missing.
+Superset does not start if one of them is missing.
 """
 
 import os
@@ -28,18 +29,18 @@ def read_secret(name: str) -> str:
 SECRET_KEY = read_secret("SUPERSET_SECRET_KEY")
 if len(SECRET_KEY) < 32:
     raise SystemExit("superset_config.py: SUPERSET_SECRET_KEY must have 32 characters or more.")
-# After changing the key, run `superset re-encrypt-secrets` with the old key here.
+# After changing the key, set this to the old key and run `superset re-encrypt-secrets`.
 PREVIOUS_SECRET_KEY = os.environ.get("SUPERSET_PREVIOUS_SECRET_KEY") or None
 SQLALCHEMY_DATABASE_URI = read_secret("SUPERSET_METADATA_URL")
 DATA_DIR = read_secret("SUPERSET_STATE_FOLDER")
 
 APP_NAME = "Tapewise"
 ROW_LIMIT = 10_000
-# The datasets call functions of mart with the dashboard's filters as arguments. A viewer's filter values
-# reach the SQL through Superset's own quoting (`where_in`), and the role that runs it may only read mart.
+# The datasets call functions of mart with the dashboard's filters as arguments. Superset quotes a viewer's
+# filter values (`where_in`) before inserting them into the SQL, and the SQL's role may only read mart.
 FEATURE_FLAGS = {"ENABLE_TEMPLATE_PROCESSING": True, "ALERT_REPORTS": False, "EMBEDDED_SUPERSET": False}
 
-# No Redis, no Celery: one process answers, and its cache consists of files.
+# There is no Redis and no Celery: a single process answers all requests, and its cache consists of files.
 CACHE_TIMEOUT_S = 3600  # answers from before the last load are not used: see freshness.py
 _FILES = {"CACHE_TYPE": "FileSystemCache", "CACHE_DEFAULT_TIMEOUT": CACHE_TIMEOUT_S, "CACHE_THRESHOLD": 5000}
 CACHE_CONFIG = _FILES | {"CACHE_DIR": f"{DATA_DIR}/cache/metadata"}
@@ -47,16 +48,16 @@ DATA_CACHE_CONFIG = _FILES | {"CACHE_DIR": f"{DATA_DIR}/cache/data"}
 FILTER_STATE_CACHE_CONFIG = _FILES | {"CACHE_DIR": f"{DATA_DIR}/cache/filters"}
 EXPLORE_FORM_DATA_CACHE_CONFIG = _FILES | {"CACHE_DIR": f"{DATA_DIR}/cache/forms"}
 RATELIMIT_STORAGE_URI = "memory://"
-SUPERSET_WEBSERVER_TIMEOUT = 110  # seconds; below gunicorn's own
+SUPERSET_WEBSERVER_TIMEOUT = 110  # seconds; less than gunicorn's timeout
 
 CUSTOM_SECURITY_MANAGER = ViewerSecurityManager
-# Nobody gets in without a login, and nobody can create one for themselves.
+# A login is required, and users cannot register themselves.
 PUBLIC_ROLE_LIKE = None
 AUTH_USER_REGISTRATION = False
 WTF_CSRF_ENABLED = True
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
-# Set this behind a proxy that speaks TLS, and the session cookie is then never sent without TLS.
+# Set SUPERSET_BEHIND_TLS=1 behind a TLS proxy, so that the session cookie is never sent without TLS.
 SESSION_COOKIE_SECURE = os.environ.get("SUPERSET_BEHIND_TLS") == "1"
 ENABLE_PROXY_FIX = SESSION_COOKIE_SECURE
 

@@ -1,6 +1,6 @@
 """Limits viewers to the SQL of existing charts, so that they cannot send their own.
 
-Superset lets everybody who may read a dataset put their own SQL expressions into a request for data. These
+Superset allows all users who may read a dataset to put SQL expressions into their requests for data. These
 expressions run as the role that reads mart, so they reveal nothing new, but they can call functions, take
 locks, and keep the server busy. Users who may not write charts may only use the expressions of existing
 charts, columns, and Superset's aggregates.
@@ -23,7 +23,7 @@ class ViewerSecurityManager(SupersetSecurityManager):
     """Superset's security manager, which also checks the SQL in a request for data."""
 
     def raise_for_access(self, *given: Any, **named: Any) -> None:
-        """As in Superset; also raises SupersetSecurityException if a viewer's request has its own SQL."""
+        """Check access as Superset does; also raise an error if a viewer's request contains its own SQL."""
         super().raise_for_access(*given, **named)
         question = named.get("query_context")
         if question is None or self.can_access("can_write", "Chart"):
@@ -39,7 +39,7 @@ class ViewerSecurityManager(SupersetSecurityManager):
             )
 
     def get_rls_cache_key(self, datasource: Any) -> list[str]:
-        """Return what an answer depends on besides the query, as Superset does, and the last load."""
+        """Return what an answer depends on besides its query: Superset's own key and the last change."""
         key: list[str] = super().get_rls_cache_key(datasource)
         if str(datasource.database.uuid) == WAREHOUSE:
             key = [*key, find_last_change(datasource.database)]
@@ -59,7 +59,7 @@ class ViewerSecurityManager(SupersetSecurityManager):
 
 
 def find_sql(query: Any) -> Iterator[str]:
-    """Find the SQL in one query of a request."""
+    """Find every SQL expression in one query of a request."""
     asked = [*query.columns, *(query.metrics or []), query.series_limit_metric, *(query.series_columns or [])]
     asked += [each for each, _ in query.orderby or []]
     asked += [each.get("col") for each in query.filter]
@@ -70,7 +70,7 @@ def find_sql(query: Any) -> Iterator[str]:
 
 
 def find_expressions(part: Any) -> Iterator[str]:
-    """Find every SQL expression in a chart's parameters or query, however deep."""
+    """Find every SQL expression in a chart's parameters or query, at any depth."""
     if isinstance(part, dict):
         for name, value in part.items():
             if name in ("sqlExpression", "where", "having") and isinstance(value, str):
@@ -84,5 +84,5 @@ def find_expressions(part: Any) -> Iterator[str]:
 
 
 def plain(sql: str) -> str:
-    """Remove from SQL what Superset's own rewriting changes: blanks, enclosing brackets, letter case."""
+    """Remove what Superset changes when it rewrites SQL: blanks, enclosing brackets and letter case."""
     return "".join(sql.split()).strip("()").lower()

@@ -1,8 +1,8 @@
 """The archive: queues for ports, shared networks and tapes, and the outcome of every request.
 
 The times in the logs come from this module. A transfer waits for a port, spends its latency there, then
-moves its bytes while sharing the network's rate with other transfers. A lone transfer from a fast client is
-on the lower envelope `latency + slope * size` of its law, apart from a small scatter in latency; anything
+moves its bytes while sharing the network's rate with other transfers. A lone transfer from a fast client lies
+on the lower envelope `latency + slope * size` of its law, apart from a small scatter in latency. Any time
 above that comes from waiting, sharing and slow clients.
 """
 
@@ -90,7 +90,7 @@ class Server:
         heapq.heappush(self._agenda, (time_s, self._agenda_count, action))
 
     def _step(self) -> None:
-        """Go on to the next event: a scheduled action, or the end of a flow."""
+        """Handle the next event, which is a scheduled action or the end of a flow."""
         time_s, ending = min(
             ((self._now_s + f.remaining_bytes / f.rate_bytes_per_s, k) for k, f in enumerate(self._moving())),
             default=(math.inf, -1),
@@ -235,7 +235,7 @@ class Server:
         self._fill_ports()
 
     def _share(self, operation: str) -> None:
-        """Give every flow in one direction the same rate; any rate that one cannot use goes to the others."""
+        """Give all flows in one direction the same rate; what a slow client cannot use goes to the others."""
         left_bytes_per_s = self.network.rate_bytes_per_s
         flows = sorted(self._flows[operation], key=lambda flow: flow.cap_bytes_per_s)
         for rank, flow in enumerate(flows):

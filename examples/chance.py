@@ -1,4 +1,4 @@
-"""Seeded draws that never change.
+"""Random draws that depend only on a seed.
 
 NumPy promises that a seeded bit generator always gives the same bits, but not that its `lognormal()` or
 `exponential()` always turn them into the same numbers. This module therefore takes only `random()` from
@@ -22,8 +22,7 @@ _STANDARD_NORMAL = NormalDist()
 class Chance:
     """One stream of draws, determined by a seed and the name of its purpose.
 
-    A stream for each purpose keeps the parts independent: one more request in one log does not change the
-    other logs.
+    Each purpose has its own stream, so an additional request in one log does not change the other logs.
     """
 
     def __init__(self, seed: int, purpose: str) -> None:
@@ -48,7 +47,7 @@ class Chance:
 
     def lognormal(self, median: float, sigma: float) -> float:
         """Draw from the lognormal law; `sigma` is the standard deviation of the logarithm."""
-        # 1 - u is in (0, 1]; the factor just below 1 excludes 1, where the inverse is infinite.
+        # 1 - uniform() is in (0, 1]. The factor just below 1 excludes 1, where the inverse is infinite.
         u = (1.0 - self.uniform()) * (1.0 - 1e-12)
         return median * math.exp(sigma * _STANDARD_NORMAL.inv_cdf(u))
 

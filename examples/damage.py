@@ -20,7 +20,7 @@ _MARGIN_LINES = 10
 
 @dataclass(frozen=True, slots=True)
 class Damage:
-    """A kind of damage, the number of lines that suffer it in each log, and the function that does it."""
+    """A kind of damage, how many lines of each log suffer it, and the function that damages a line."""
 
     kind: str
     what: str
@@ -29,7 +29,7 @@ class Damage:
 
 
 def _truncate(text: bytes, log: str) -> bytes:
-    """Cut the line at a point where no reader can take the rest for a whole line."""
+    """Cut the line at a point where no reader can mistake the rest for a complete line."""
     if log in ("nft", "cond", "stat"):
         return text[: {"nft": 16, "cond": 22, "stat": 34}[log]]
     if log == "pftp":
@@ -42,7 +42,7 @@ def _replace_by_words(_text: bytes, log: str) -> bytes:
 
 
 def _replace_by_bytes(text: bytes, log: str) -> bytes:
-    """Write bytes as a crash leaves them: not UTF-8, and in the PFTP log also NULs."""
+    """Write bytes such as a crash leaves behind: not UTF-8, and in the PFTP log also NULs."""
     return (b"\x00" * 24 if log == "pftp" else text[5:12]) + b" \xff\xfe\x80\xc3\x28 \x9f\xf0\x28"
 
 
@@ -52,7 +52,7 @@ def _break_month(text: bytes, _log: str) -> bytes:
 
 def _break_hour(text: bytes, log: str) -> bytes:
     if log == "cond":
-        return text[:16] + b"25" + text[18:]  # the hour of the end, which dates the job
+        return text[:16] + b"25" + text[18:]  # the hour of the end, by which the job is dated
     return re.sub(rb" \d\d:", b" 25:", text, count=1)
 
 
@@ -73,7 +73,7 @@ def _cut_stage(text: bytes, _log: str) -> bytes:
 def _change_size(text: bytes, log: str, change: Callable[[bytes], bytes]) -> bytes:
     if log == "stat":
         return re.sub(rb"(?<=\) )\d+", lambda found: change(found[0]), text)
-    # HSI's open time and HTAR's direction take one field each, so the size is the same field in both.
+    # HSI's open time and HTAR's direction take one field each, so the size is in the same position in both.
     separator, place = {"nft": (b" ", 4), "pftp": (b" ", 7), "hsi": (b"\t", 4)}[log]
     fields = text.split(separator)
     fields[place] = change(fields[place])
@@ -123,7 +123,7 @@ _BLANK_COUNTS = {"nft": 3, "pftp": 1, "hsi": 2, "cond": 5, "stat": 2}
 
 
 def damage(lines: list[Line], log: str, chance: Chance) -> list[Line]:
-    """Return the lines in the same order, with this log's damage done to them."""
+    """Return the lines in the same order, some of them damaged as specified for this log."""
     spoilt = list(lines)
     candidates = [
         number for number, line in enumerate(lines) if _can_be_lost(line) and _is_middle(number, len(lines))
@@ -149,7 +149,7 @@ def damage(lines: list[Line], log: str, chance: Chance) -> list[Line]:
 
 def _can_be_lost(line: Line) -> bool:
     if line.detail == "transfers":
-        # A zero cannot be made negative, and the logs should keep their checkpoints.
+        # A size of 0 cannot be made negative. Checkpoints, which are larger than 2^31 bytes, should stay.
         return 0 < line.logged_bytes < 2**31 - 1
     return line.detail in ("unitree_jobs", "stages")
 

@@ -2,10 +2,10 @@
 
     python -m tapewise.examples.generate --seed 1998 --into examples/logs
 
-rewrites the committed files, byte for byte. In this order, `workload` plans who asks for what, `archive`
-decides how long it takes, `unitree` works out what came before a transfer of NFT or FTP, `writers` turns
-records into lines, `damage` breaks a few of them, and `truth` and `links` count. The generator shares no code
-with the readers that it is meant to test.
+reproduces the committed files, byte for byte. In this order, `workload` plans who asks for what, `archive`
+decides how long it takes, `unitree` works out what came before each NFT or FTP transfer, `writers` turns
+records into lines, `damage` breaks a few of them, and `truth` and `links` collect what is true of them. The
+generator shares no code with the readers that it is meant to test.
 """
 
 import argparse
@@ -76,7 +76,10 @@ def collect_truth(
 def write_logs(
     seed: int, folder: Path, links_path: Path | None = None, *, is_unitree_left_out: bool = False
 ) -> None:
-    """Write the logs, `truth.json` and, if asked, the links into the folder, replacing existing files."""
+    """Write the logs and `truth.json` into `folder`, and the links to `links_path`, if given.
+
+    Existing files are replaced.
+    """
     logs, tree = make_logs(seed, is_unitree_left_out=is_unitree_left_out)
     links = [] if tree is None else find_links(logs, tree)
     folder.mkdir(parents=True, exist_ok=True)

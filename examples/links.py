@@ -1,4 +1,4 @@
-"""Links between the lines of different logs that report the same request, which a reader must find."""
+"""Links between lines of different logs that report the same request. A reader must find these links."""
 
 from collections import defaultdict
 from dataclasses import dataclass, field
@@ -61,7 +61,7 @@ class Link:
 
 
 def find_links(logs: dict[str, list[Line]], tree: UniTree) -> list[Link]:
-    """Find the lines of each put and get in the final files; requests without lines are left out."""
+    """Find the lines of each put and get in the finished logs; requests without lines are left out."""
     links = {job: Link(job) for job in tree.jobs if job.is_request}
     by_record: dict[Record, Link] = {job.record: link for job, link in links.items() if job.record}
     for record, link in by_record.items():

@@ -44,7 +44,7 @@ NETWORKS = {
     "hippi": Network(("pftp", "hsi", "htar"), 20e6, (math.inf,) * 8),
 }
 
-# Latency scatters upwards by an exponential law; the mean scatter is this fraction of the latency.
+# Latency has an exponentially distributed excess, whose mean is this fraction of the latency.
 LATENCY_SCATTER_RATIO = 0.15
 
 DISK_OPEN_MODE_S, DISK_OPEN_SIGMA, DISK_OPEN_LIMIT_S = 0.45, 0.7, 7.0
@@ -56,15 +56,15 @@ HIT_RATIO_NEW, HIT_RATIO_OLD = 0.93, 0.70
 SHELF_RATIO_OLD = 0.22
 REREAD_RATIO = 0.65
 
-# UniTree, behind NFT and FTP, has files on disk if they were used within this time. Of the other files, these
-# fractions are on disk.
+# UniTree, which serves NFT and FTP, keeps files on disk for this time after their last use. Of the other
+# files, the fractions below are on disk.
 KEPT_ON_DISK_S = 2 * 3600.0
 UNITREE_HIT_RATIO_NEW = 0.82
 UNITREE_HIT_RATIO_OLD_SMALL, UNITREE_HIT_RATIO_OLD_LARGE, UNITREE_SMALL_BYTES = 0.30, 0.15, MB
 
 
 class StageLaw(NamedTuple):
-    """The duration of a stage: `least_s` plus an exponential, redrawn until it is below `limit_s`."""
+    """The duration of a stage: `least_s` plus an exponential draw, repeated until it is below `limit_s`."""
 
     ratio: float
     least_s: float
@@ -77,7 +77,7 @@ STAGE_LAWS = (StageLaw(0.224, 60.0, 21.0, 60.0), StageLaw(0.776, 120.0, 30.0, ma
 
 
 class StoredFile(NamedTuple):
-    """A file in the archive; `is_old` means neither stored nor fetched since the logs begin.
+    """A file in the archive; `is_old` means that it was neither stored nor fetched since the logs began.
 
     It is a tuple, because catalogues are searched for files, and comparing tuples is ten times as fast.
     """
@@ -91,9 +91,9 @@ class StoredFile(NamedTuple):
 class Record:
     """One request and its outcome.
 
-    Times are seconds since the logs begin. `requested_s` is when the transfer was requested, so its duration
-    includes the wait for a port, which ends at `port_s`. The open (`open_s`, with mount and staging) comes
-    before this request. `origin` is disk, library or shelf for a get whose open was timed.
+    Times are seconds since the logs began. `requested_s` is when the transfer was requested, so its duration
+    includes the wait for a port, which ends at `port_s`. The file is opened before that request; this takes
+    `open_s`, including mount and staging. If the open of a get was timed, `origin` is disk, library or shelf.
     """
 
     batch: Batch

@@ -13,7 +13,7 @@ _PROJECTS = (
 )  # fmt: skip
 _SUBJECTS = ("run", "mesh", "restart", "spectra", "history", "field", "plot", "grid", "flux", "ocean")
 _ENDINGS = (".dat", ".nc", ".out", ".h4", ".log", ".bin", "")
-# Legal names that have broken log readers: blanks, and text that looks like the fields after the path.
+# Legal names that have broken log readers: with blanks, or with text like that of the fields after the path.
 _BLANK_NAMES = ("final run", "field map", "copy of mesh", "plan b o", "notes 98 10")
 # Latin-1 letters: the daemon writes the bytes that the client sent, and these are not UTF-8.
 _LATIN1_NAMES = ("donn\xe9es", "gr\xf6\xdfe", "r\xe9sum\xe9_flux", "\xe9t\xe9")
@@ -48,7 +48,7 @@ class People:
     """The users of one interface, a few of whom make most of the requests."""
 
     def __init__(self, users: list[User], concentration: float) -> None:
-        """Take the users, most active first; user k has a weight of k ** -concentration."""
+        """Take the users, the most active first; user k gets a weight of k ** -concentration."""
         self.users = users
         self._running_weights = list(accumulate(rank**-concentration for rank in range(1, len(users) + 1)))
 
@@ -58,7 +58,7 @@ class People:
 
 
 def nft_people(chance: Chance) -> People:
-    """Make sixty numbered users; NFT and FTP serve the same people, and each machine is one letter."""
+    """Make sixty numbered users for both NFT and FTP, on machines with names of one letter."""
     numbers = [f"{2000 + 37 * rank + chance.integer(0, 30):06d}" for rank in range(60)]
     return People([_user(number, _NFT_MACHINES, chance) for number in numbers], concentration=1.1)
 
@@ -82,7 +82,7 @@ def _user(name: str, hosts: tuple[str, ...] | str, chance: Chance) -> User:
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """The files of one batch: one folder, one stem, running numbers."""
+    """The files of one batch, which have the same folder, the same stem and consecutive numbers."""
 
     folder: str
     stem: str
@@ -95,7 +95,7 @@ class Family:
 
 
 def new_family(user: User, chance: Chance, *, has_latin1: bool = False) -> Family:
-    """Invent names in the archive for a batch of this user's files."""
+    """Invent paths in the archive for a batch of this user's files."""
     folder = f"/home/{user.project[0]}/{user.project}/{chance.pick(_SUBJECTS)}{chance.integer(1, 99):02d}"
     first_number = chance.integer(0, 9000)
     if has_latin1 and chance.happens(0.01):

@@ -1,4 +1,4 @@
-"""The truth about the logs, counted from the generator's own records: the answers to check against."""
+"""The truth about the logs, counted from the generator's own records, against which readers are checked."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -33,7 +33,7 @@ STATEMENT = (
 )
 TABLES = ("transfers", "opens", "namespace_events")
 
-# Upper ends of the bands in which open times are counted; the last band has none.
+# The bands in which open times are counted, with their upper ends. The last band is unlimited.
 _OPEN_BANDS = (
     ("under 7 s", 7.0),
     ("7 to 60 s", 60.0),
@@ -139,7 +139,7 @@ def _sorted_counts(items: Iterable[str]) -> dict[str, int]:
 
 
 def _ambiguous(loaded: list[Line]) -> dict[str, Any]:
-    """Count lines stamped in the hour that occurred twice; only the generator knows which hour it was."""
+    """Count lines stamped in the repeated hour; only the generator knows in which of the two they were."""
     found = [line for line in loaded if is_repeated(wall_time(line.at_s))]
     return {
         **{table: sum(line.detail == table for line in found) for table in TABLES},
@@ -149,7 +149,7 @@ def _ambiguous(loaded: list[Line]) -> dict[str, Any]:
 
 
 def _logged_path(line: Line, record: Record) -> bytes:
-    """Return the path if the line contains it, otherwise nothing, as NFT's log has no names."""
+    """Return the path if the line contains it, and otherwise nothing; NFT's log contains no paths."""
     path = record.file.path.encode("latin-1")
     return path if path in line.text else b""
 
@@ -163,7 +163,7 @@ def _is_utf8(text: bytes) -> bool:
 
 
 def _repeats(lines: Iterable[Line]) -> dict[str, int]:
-    """Count lines that occur several times, byte for byte: true repeats, all of which must be kept."""
+    """Count lines that occur several times, byte for byte. They are true repeats, and must all be kept."""
     groups = [count for count in Counter(line.text for line in lines).values() if count > 1]
     return {"group_count": len(groups), "line_count": sum(groups), "largest_group": max(groups, default=0)}
 
@@ -181,7 +181,7 @@ def _hsi_gets(records: list[Record]) -> dict[str, Any]:
 
 
 def _daily(lines: Iterable[Line]) -> list[dict[str, Any]]:
-    """Sum the successful transfers by the local day of their end; NFT and FTP are both `nft`."""
+    """Sum the successful transfers by the local day of their end; FTP counts as `nft`."""
     cells: dict[tuple[str, str, str], list[int]] = {}
     for line in lines:
         record = line.record

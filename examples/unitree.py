@@ -23,14 +23,14 @@ from tapewise.examples.machine import (
 )
 from tapewise.examples.wallclock import CLOCK_CHANGE_S, DURATION_S, is_writing, moments_of_midnight
 
-# Personas are process numbers. Other programs take most of them, so they wrap around every ten hours.
+# Personas are process numbers. Other programs use most of them, so they wrap around every ten hours.
 PERSONAS = range(1000, 20000)
 _PERSONAS_PER_S = 0.5
 
 RETRY_RATIO = 0.012
 # Jobs that never became transfers, and jobs that move nothing.
 FAILED_JOB_COUNT, STAGED_IN_VAIN_COUNT, DIR_JOB_COUNT, DEL_JOB_COUNT = 40, 14, 110, 60
-# How many jobs have a start logged a little after their end, and how long a job may wait over midnight.
+# How many jobs have a logged start a little after their end, and how long a job may wait across midnight.
 WRONG_START_COUNT = 24
 LONGEST_WAIT_S = 7200.0
 _ERRORS = ("-192 (Ftp 1000)", "-192 (Ftp 426)", "-110 (Ftp 1000)", "-5 (Ftp 550)")
@@ -99,7 +99,7 @@ class UniTree:
 
 
 def run_unitree(records: Iterable[Record], seed: int) -> UniTree:
-    """Work out what UniTree did for NFT's and FTP's records; it takes no part in transfers elsewhere."""
+    """Work out what UniTree did for NFT's and FTP's records, except for transfers between other machines."""
     served = [record for record in records if record.batch.operation != "elsewhere"]
     chance = Chance(seed, "unitree")
     hosts = sorted({record.batch.user.host for record in served})
@@ -171,7 +171,7 @@ def _failed_attempt(record: Record, ended_s: float, chance: Chance) -> Attempt:
 
 
 def _keep_waiting(jobs: list[Job]) -> None:
-    """Take the first get from tape after each midnight and move its start before that midnight."""
+    """Find the first get from tape after each midnight, and move its start to before that midnight."""
     for midnight_s in moments_of_midnight():
         late = [
             job
@@ -184,7 +184,7 @@ def _keep_waiting(jobs: list[Job]) -> None:
 
 
 def _jobs_without_transfer(written: list[Record], chance: Chance) -> Iterator[Job]:
-    """Make jobs that are not in NFT's log, each by the user of a job that is, and a while after that job."""
+    """Make jobs that are not in NFT's log; each follows a logged job of the same user after a while."""
     moved = [record for record in written if record.batch.operation in ("put", "get")]
     for _ in range(FAILED_JOB_COUNT):
         record, starts_s = _moment_after(moved, chance)
@@ -233,7 +233,7 @@ def _lone_job(like: Record, operation: str, started_s: float, ended_s: float) ->
 
 
 def _spoil_starts(jobs: list[Job], chance: Chance) -> None:
-    """Give some jobs a start after their end, as LLNL's COND files had."""
+    """Give some jobs a logged start after their end, as in LLNL's COND files."""
     candidates = [job for job in jobs if job.record and job.is_request]
     for _ in range(WRONG_START_COUNT):
         job = candidates.pop(chance.integer(0, len(candidates) - 1))

@@ -2,7 +2,7 @@
 
 Inside the generator, a moment is the number of seconds since the start of the logs, Sunday 1998-10-18
 00:00 PDT. Only the writers convert it to wall-clock time. The only clock change in these weeks is
-defined here, so regenerating the logs needs no zone database.
+defined here, so regenerating the logs needs no time zone database.
 """
 
 import math

@@ -51,9 +51,9 @@ class Habit:
 class Robot:
     """A script that makes the same requests at fixed times, as the user with this rank.
 
-    With `is_one_file` it fetches one small file over and over, waiting for it to change. Several of these
-    gets end within the same second and take equally long by the log's clock, so the log has the same line
-    several times. These lines are true repeats.
+    With `is_one_file`, it fetches one small file over and over, waiting for it to change. Several of these
+    get requests end within the same second and have the same logged duration, so the log contains the same
+    line several times. These lines are true repeats.
     """
 
     interface: str
@@ -118,7 +118,7 @@ _HSI_SIZES = (
 )
 _HTAR_SIZES = (SizeClass(0.6, 60 * MB, 1.2, 2), SizeClass(0.4, 600 * MB, 0.7, 1.5))
 
-# NFT starts ten files of a batch at once, LLNL's limit per user; the other clients start fewer.
+# NFT transfers ten files of a batch at once, which is LLNL's limit per user; other clients transfer fewer.
 _NFT_HABITS = (
     Habit("nft", "put", 6900, _NFT_SIZES, streams=10),
     Habit("nft", "get", 2300, _NFT_SIZES, streams=10),
@@ -141,8 +141,8 @@ _HSI_HABITS = (
     Habit("htar", "get", 70, _HTAR_SIZES, failure_ratio=0.04),
 )
 
-# In 1998, `cron` ran a job twice on the night when the clock was put back, so jobs that start after one
-# o'clock leave lines in both hours that the wall clock shows as 01.
+# In 1998, `cron` ran a job twice on the night when clocks went back, so jobs that start after one o'clock
+# leave lines in both occurrences of the repeated hour.
 _ROBOTS = {
     "nft": (
         Robot("nft", "put", 3, (1,), 10, 24, 400 * KB, streams=2),
@@ -284,7 +284,7 @@ def _checkpoints(interfaces: set[str], people: People, chance: Chance) -> Iterat
                 (size_bytes,),
                 _family(interface, user, chance),
                 _process_id(chance),
-                # Every other one of these clients counts in 32 bits; see writers.py.
+                # Half of these clients, namely every other one, count in 32 bits; see writers.py.
                 dialect=("parallel", "list")[rank % 2] if interface == "pftp" else "",
                 is_size_fixed=True,
             )
@@ -292,7 +292,7 @@ def _checkpoints(interfaces: set[str], people: People, chance: Chance) -> Iterat
 
 def _robot_batches(robot: Robot, people: People, chance: Chance) -> Iterator[Batch]:
     user = people.users[robot.rank]
-    # With `is_one_file` the file is always the same; other robots use new file names every day.
+    # With `is_one_file`, the file is always the same; other robots use new file names every day.
     poll_family = replace(new_family(user, chance), stem="status.")
     for hour in robot.hours:
         for starts_s in _each_day(hour, robot.minute):

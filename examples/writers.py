@@ -1,7 +1,7 @@
 """Turn records into the lines of the logs.
 
-Numbers are rounded as the daemons round them: NFT writes milliseconds, FTP whole seconds (0.499 for less
-than one), PFTP hundredths with a third digit, and HSI a rate instead of a time. All stamps are local times of
+Numbers are rounded as the daemons round them. NFT writes milliseconds, FTP whole seconds (0.499 for less
+than one), PFTP hundredths followed by a 0, and HSI a rate instead of a time. All stamps are the local time of
 the end, rounded down to the second, or to the millisecond in UniTree's STAT.
 """
 
@@ -54,7 +54,7 @@ def nft_lines(records: Iterable[Record], chance: Chance) -> Iterator[Line]:
     for record in records:
         batch, size_bytes = record.batch, record.file.size_bytes
         if batch.operation == "elsewhere":
-            # The other side is also a machine that is not the archive.
+            # Neither side is the archive.
             sides = batch.user.host + chance.pick([letter for letter in "gkm" if letter != batch.user.host])
             fate, detail = "ignored", "no archive involved"
         else:
@@ -103,7 +103,7 @@ def stat_lines(tree: UniTree) -> Iterator[Line]:
             yield _stat_line(job, attempt.ended_s, text, "transfers", attempt.size_bytes, attempt)
         if job.record:
             size_bytes = job.record.file.size_bytes
-            # The server measures from the moment the file has its port.
+            # The server measures the duration from the moment the port is granted.
             duration_s = job.record.ended_s - (job.record.port_s or job.record.requested_s)
             text = f"File transfer {sides} {size_bytes} bytes in {duration_s:.3f} seconds"
             table = "namespace_events" if job.operation == "copy" else "transfers"
@@ -143,7 +143,7 @@ def pftp_lines(records: Iterable[Record]) -> Iterator[Line]:
 
 
 def hsi_lines(records: Iterable[Record], chance: Chance) -> Iterator[Line]:
-    """Write the HSI and HTAR server's log, separated by blanks up to the process id, then by tabs."""
+    """Write the HSI and HTAR server's log; blanks separate fields up to the process ID, then tabs."""
     for record in records:
         batch = record.batch
         table = "transfers" if batch.operation in ("put", "get") else "namespace_events"

@@ -37,16 +37,16 @@ def back_up(warehouse: Warehouse, file: Path) -> None:
 
     Only the file's owner can read it. The warehouse may be older than this program, so it can be backed up
     before an upgrade. Raises DatabaseError if the file exists, if it cannot be created or if the dump fails,
-    and RevisionError if there is no warehouse or a newer one.
+    and RevisionError if there is no warehouse or if it is newer than this program.
     """
     if file.exists():
         raise _already_exists(file)
     with warehouse.connect(Role.OWNER) as connection:
         check_upgradable(connection)
     with _unfinished(file) as (descriptor, unfinished):
-        # `mart` holds no data, and `restore` rebuilds it from this program's own sql/. `restore` also renews
-        # the revocations on PostgreSQL's own functions (`access/roles.py`), because another version may have
-        # other functions.
+        # `mart` holds no data, and `restore` rebuilds it from this program's own sql/. The revocations on
+        # PostgreSQL's own functions (`access/roles.py`) are left out too, and `restore` makes them again,
+        # because another version may have other functions.
         _run(
             warehouse,
             "pg_dump",
@@ -77,7 +77,7 @@ def remove_unfinished(folder: Path) -> list[Path]:
 
 @contextmanager
 def _unfinished(file: Path) -> Iterator[tuple[int, Path]]:
-    """Open and lock a new file next to `file` that no other backup writes to; remove it after the block."""
+    """Open and lock a new file next to `file`, for this backup only; remove it after the block."""
     descriptor, path = _open_unfinished(file)
     try:
         yield descriptor, path
@@ -136,10 +136,10 @@ def restore(
 ) -> str:
     """Restore `file` into a database without archives, in one transaction, then upgrade it.
 
-    Returns the revision of the backup. Before changing anything, raises DatabaseError if there are archives,
-    if the file is not a backup, or if other sessions use what is replaced for longer than `wait_s` seconds
-    (`on_wait` is called once, with a description of those sessions). Raises RevisionError if a newer program
-    made the file or the database.
+    Returns the revision of the backup. Waits up to `wait_s` seconds for other sessions that use what is
+    replaced, and calls `on_wait` once with a description of them. Raises DatabaseError, before changing
+    anything, if they take longer, if there are archives or if the file is not a backup. Raises RevisionError
+    if a newer program made the file or the database.
     """
     revision = _read_revision(warehouse, file)
 
@@ -196,14 +196,14 @@ def _read_revision(warehouse: Warehouse, file: Path) -> str:
 
 
 def _run(warehouse: Warehouse, tool: str, *arguments: str, output: int = subprocess.DEVNULL) -> str:
-    """Run a PostgreSQL tool of the server's version on the warehouse's database; the tool ends when we end.
+    """Run a PostgreSQL tool of the server's version on the warehouse. It ends when this process ends.
 
     Returns the tool's output if `output` is a pipe.
     """
     with warehouse.connect(Role.OWNER) as connection:
         # A newer pg_restore sets parameters that an older server does not know.
         version = 18 if connection.info.server_version >= 170000 else 16
-        options = connection.info.options  # these make the server notice when the tool is gone
+        options = connection.info.options  # with these, the server notices when the tool is gone
     place = conninfo_to_dict(warehouse.url(Role.OWNER)) | {"options": options}
     # These go into the environment, because the process list shows arguments to everybody, and a URL may hold
     # a password.

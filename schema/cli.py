@@ -98,7 +98,7 @@ def url(settings: Settings, role: str) -> None:
 
     Example: psql "$(tapewise db url)"
     """
-    # On a site's own server, knowing the URL does not mean that we can connect to look at the revision.
+    # We may not be able to connect to a site's own server to check the revision, even if we know its URL.
     opened = open_warehouse if settings.database_url or settings.reader_url else open_ready_warehouse
     with opened(settings) as warehouse:
         click.echo(warehouse.url(ROLES[role]))

@@ -1,4 +1,4 @@
-"""Connections to the warehouse: the embedded PostgreSQL or the site's own server, through one code path.
+"""Connections to the warehouse, whether in the embedded PostgreSQL or on the site's own server.
 
 A program logs in as the owner (who upgrades and drops), as the loader (who ingests) or as a reader (who sees
 `mart` and nothing else; Superset has a reading login of its own). On the embedded server these are database
@@ -26,7 +26,7 @@ RECOVERY_TIMEOUT_S = 120
 # libpq reports a refusal only as text; a server that is about to recover drops new connections.
 _RECOVERING = ("the database system is", "server closed the connection unexpectedly")
 _SESSION = "-c timezone=UTC -c datestyle=ISO"
-# How soon the server, while it works on a query, notices that its client is gone. A server that cannot check
+# Lets the server notice, while it works on a query, that its client is gone. A server that cannot check that
 # (on Windows, say) refuses the setting.
 CLIENT_CHECK = "-c client_connection_check_interval=2s"
 MINIMUM_VERSION = 160000  # the oldest PostgreSQL that CI runs
@@ -49,7 +49,8 @@ class Role(Enum):
     def limits(self) -> str:
         """The options that lift the database's default time limits for our own programs.
 
-        Our programs never sit idle for ever, and those that write may take hours over one statement.
+        Our programs do not leave a transaction idle for ever, and those that write may take hours over one
+        statement.
         """
         own = "-c idle_in_transaction_session_timeout=0"
         return own if self.is_reader else f"{own} -c statement_timeout=0"
@@ -73,9 +74,9 @@ class Warehouse:
     def connect_reader(self, *, sees_names: bool, autocommit: bool = False) -> psycopg.Connection:
         """Open a connection that reads `mart`; with `sees_names`, also the names of users and files.
 
-        The embedded server has a login with names and one without, since its owner may see everything. A
-        site's own server has only the login of `reader_url`. Raises DatabaseError if names are requested and
-        that login may not see them.
+        The embedded server has one login that sees names and one that does not, since its owner may see
+        everything. On a site's own server, there is only the login of `reader_url`. Raises DatabaseError if
+        names are requested and that login may not see them.
         """
         if not sees_names:
             return self.connect(Role.READER, autocommit=autocommit)

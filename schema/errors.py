@@ -36,8 +36,8 @@ chain of messages and exits with `exit_status`. Click itself handles wrong usage
 class TapewiseError(Exception):
     """The root. Catch it to catch everything that Tapewise raises on purpose.
 
-    `message` is one sentence without a full stop. The message of a ConfigError has a line for each fault; the
-    message of a QueryError may end with the offending place marked. `hint`, if any, is what the user can do.
+    `message` is one sentence without a full stop. A ConfigError's message has a line for each fault, and a
+    QueryError's may end with the offending line of the query. `hint`, if any, is what the user can do.
     """
 
     exit_status = 1
@@ -82,7 +82,7 @@ class RevisionError(DatabaseError):
 
 
 class SchemaMismatchError(DatabaseError):
-    """A frame's columns or types are not those of the table that it should be loaded into."""
+    """A frame's columns or types are not those of the table that it is to be loaded into."""
 
 
 class SourceError(TapewiseError):
@@ -94,11 +94,11 @@ class LogFileError(TapewiseError):
 
 
 class RewrittenFileError(LogFileError):
-    """A log file changed while it was read, and not only by growing."""
+    """A log file changed while it was read, other than by growing."""
 
 
 class HeldElsewhereError(LogFileError):
-    """Another source of the archive already has lines of a log file, which would count twice."""
+    """Another source of the archive already has lines of a log file, so they would count twice."""
 
 
 class WorkerError(TapewiseError):
@@ -142,7 +142,7 @@ class QueryError(TapewiseError):
 
 
 class UnknownViewError(QueryError, AttributeError):
-    """Schema `mart` has no view or function of that name; `hasattr` needs it to be an AttributeError too."""
+    """Schema `mart` has no view or function of that name. Also an AttributeError, as `hasattr` requires."""
 
 
 class SimulationError(TapewiseError):

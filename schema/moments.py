@@ -17,7 +17,7 @@ class TypedTime(click.ParamType[datetime]):
     name = "time"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
-        """Return the time in `value`; anything else is wrong usage."""
+        """Parse the time; anything else is wrong usage."""
         if isinstance(value, datetime):
             return value
         try:
@@ -35,7 +35,7 @@ class TypedTime(click.ParamType[datetime]):
 
 def check_timezone(name: str) -> str:
     """Return `name` if it is UTC or an IANA zone of the form Area/City. Otherwise raises SourceError."""
-    # PostgreSQL takes other names, such as CET, for abbreviations without summer time.
+    # PostgreSQL takes other names, such as CET, for abbreviations, which do not include summer time.
     is_place = "/" in name and not name.startswith(("posix/", "right/"))
     if name != "UTC" and not (is_place and name in available_timezones()):
         raise SourceError(
@@ -49,7 +49,7 @@ def place_time(typed: datetime, timezone: str) -> datetime:
     """Return the instant of `typed`, which is in `timezone` unless it has its own offset.
 
     A date means the beginning of its day. Raises MomentError for any other local time that the clock shows
-    twice, or skips.
+    twice or skips.
     """
     if typed.tzinfo is not None:
         return typed.astimezone(UTC)

@@ -66,8 +66,7 @@ class Settings(BaseSettings):
     reader_url: str | None = None
     postgres_version: int = 18
     prometheus_file: Path | None = None
-    # The key itself, or the file that contains it. `ingest/pseudonyms/keys.py` reads the key when it is
-    # needed.
+    # The key itself, or the file from which `ingest/pseudonyms/keys.py` reads it when it is needed.
     pseudonym_key: SecretStr | None = None
     pseudonym_key_file: Path | None = None
     archives: tuple[ArchiveSettings, ...] = ()
@@ -95,7 +94,7 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003  # pydantic passes it
         file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003  # pydantic passes it
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Return flags, environment and file, in this order, without .env files."""
+        """Return the sources of settings in order: flags, environment, file. There are no .env files."""
         file = _ConfigFile(
             settings_cls, cast(Any, init_settings).init_kwargs.get("config", Path(CONFIG_FILE))
         )
@@ -155,12 +154,12 @@ def read_settings(**flags: Any) -> Settings:
     """Return the settings now in force; a flag that is None was not given.
 
     Reads the environment and the configuration file: `config`, else TAPEWISE_CONFIG, else `tapewise.toml`
-    in the current folder, if there is one. Raises ConfigError, which names the file and field or the setting
-    and its possible origins, and SettingsError for a secret that cannot be read.
+    in the current folder, if there is one. Raises ConfigError, which names either the file and field or the
+    setting and its possible origins. Raises SettingsError if a secret cannot be read.
     """
     given = {name: value for name, value in flags.items() if value is not None}
     if "home" in given and not given.keys() & {"database_url", "reader_url"}:
-        # A flag wins: --home means the server in that home, whatever URL the environment or the file has.
+        # Flags take precedence: --home means the server in that home, whatever URL is set elsewhere.
         given |= {"database_url": None, "reader_url": None}
     named = given.get("config") or os.environ.get("TAPEWISE_CONFIG")
     given["config"] = file = Path(named or CONFIG_FILE)

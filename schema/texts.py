@@ -12,7 +12,7 @@ _ON_TERMINALS = re.compile(rf"(?!\x1b\[(?:0|1|31|33)m)[{_CONTROLS}]")
 
 
 def escape_controls(text: str) -> str:
-    r"""Return `text` as one line, with control characters, which could steer a terminal, written as \x1b."""
+    r"""Return `text` as one line, with characters that could steer a terminal escaped, as in \x1b."""
     return _IN_LINES.sub(_escape, text)
 
 
@@ -22,17 +22,17 @@ def _escape(found: re.Match[str]) -> str:
 
 
 class Terminal(io.TextIOWrapper):
-    """A stream to a terminal that no text can steer. Control characters are escaped, newlines are not.
+    """A stream to a terminal that escapes control characters, except newlines, so they cannot steer it.
 
     This is the last line of defence for everything printed. `escape_controls` also keeps a text on one line.
     """
 
     def __init__(self, stream: io.TextIOWrapper) -> None:
         """Write to the buffer of `stream`, which itself stays usable for code that draws on the terminal."""
-        self._stream = stream  # if it were collected, it would close the buffer
+        self._stream = stream  # if garbage-collected, it would close the buffer
         super().__init__(stream.buffer, encoding=stream.encoding, errors=stream.errors, line_buffering=True)
 
     def write(self, text: str) -> int:
-        """Write `text` escaped."""
+        """Write `text` with its control characters escaped."""
         super().write(_ON_TERMINALS.sub(_escape, text))
         return len(text)

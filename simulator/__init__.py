@@ -1,1 +1,1 @@
-"""Predicts how the archive would perform with different hardware: machines, and a kernel that runs traces."""
+"""Predicts how an archive would perform with different hardware, by running traces on simulated machines."""

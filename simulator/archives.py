@@ -1,8 +1,9 @@
 """Writes the results of a run as an archive, into the same tables as an archive whose logs were read.
 
-Each request that ended becomes a transfer and a request, and each stage a stage; users keep their numbers
-from the trace. In the ledger, one file stands for the run, and its balance counts each fact as a line.
-Schema `studies` gets the run itself, samples over time, and where each request's time went.
+Each finished request becomes a row in `transfers` and one in `requests`, and each stage a row in `stages`.
+Users keep their numbers from the trace. In the ledger, a single file represents the run, and each fact counts
+as one of its lines. Schema `studies` contains the run itself, its samples, and the parts of each request's
+time.
 """
 
 import shlex
@@ -41,9 +42,9 @@ _TOTAL_COLUMNS = (
 
 @dataclass(frozen=True)
 class Outcome:
-    """A run and what it was made from; `simulated_at` is by the real clock.
+    """A run and its inputs. `simulated_at` is real time, not simulated time.
 
-    `displaced_files` are the files that found no room on disk at the start.
+    `displaced_files` are the files that did not fit on the disk at the start.
     """
 
     given: Requests
@@ -56,13 +57,13 @@ class Outcome:
 
     @property
     def displaced_staged_count(self) -> int:
-        """How many stages happened only because files found no room at the start: one for each such file."""
+        """The number of displaced files that had to be staged, each counted once."""
         staged = self.run.jobs.filter("is_staged")["file"]
         return staged.filter(staged.is_in(self.displaced_files.implode())).n_unique()
 
     @property
     def steady_at(self) -> datetime | None:
-        """When the run reached a steady state, by the simulated clock."""
+        """When the run reached a steady state, in simulated time."""
         steady_s = self.run.totals.steady_s
         return None if steady_s is None else self.given.began_at + timedelta(seconds=steady_s)
 
@@ -88,7 +89,7 @@ def write_archive(
 ) -> int:
     """Write the run as archive `name`, in one transaction; returns the number of requests written.
 
-    `connection` and `settling` must be a loader's; `settling` is in autocommit mode and creates partitions.
+    Both connections must have the loader's role. `settling`, in autocommit mode, creates the partitions.
     Raises SimulationError if that archive exists.
     """
     given = outcome.given
@@ -122,7 +123,7 @@ def write_archive(
 
 
 def _place_jobs(given: Requests, run: Run) -> pl.DataFrame:
-    """Return the run's jobs with moments in place of seconds, and with their number (`persona`), from 1."""
+    """Return the run's jobs with timestamps instead of seconds, numbered from 1 in `persona`."""
     begin = pl.lit(given.began_at).cast(pl.Datetime("us", "UTC"))
 
     def at(seconds: pl.Expr) -> pl.Expr:
@@ -138,8 +139,8 @@ def _place_jobs(given: Requests, run: Run) -> pl.DataFrame:
         staged_at=at(stage_ended_s),
         started_at=at(pl.col("granted_s")),
         ended_at=at(pl.col("ended_s")),
-        # As in a log, this runs from the moment the port was granted, and includes latency and waits for disk
-        # room.
+        # As in a log, the duration begins when the port is granted, so it includes latency and waits for disk
+        # space.
         duration_s=pl.col("ended_s") - pl.col("granted_s"),
     ).sort("ended_at", "persona")
 
@@ -147,7 +148,7 @@ def _place_jobs(given: Requests, run: Run) -> pl.DataFrame:
 def _insert_ledger(
     connection: psycopg.Connection, archive_id: int, name: str, ended: pl.DataFrame, outcome: Outcome
 ) -> dict[str, int]:
-    """Insert the source and the file that represent the run; returns their numbers by column."""
+    """Insert the source and the file that represent the run; returns their IDs by column name."""
     source_id = _insert(
         connection,
         "ledger.sources",
@@ -159,7 +160,7 @@ def _insert_ledger(
             "clock_resolution_s": 1e-6,
             "is_counted": True,
             "earliest_at": outcome.given.began_at,
-            "failure_tables": ["stages", "transfers"],  # it is known that nothing fails here
+            "failure_tables": ["stages", "transfers"],  # known to contain no failures
         },
     )
     fact_count = ended.height + ended["staged_at"].count()
@@ -189,7 +190,7 @@ def _insert_ledger(
 
 
 def _write_facts(connection: psycopg.Connection, writer: FactWriter, jobs: pl.DataFrame) -> pl.DataFrame:
-    """Write transfers, stages and requests; returns the jobs with the numbers of their transfers."""
+    """Write transfers, stages and requests; returns the jobs with the IDs of their transfers."""
     jobs = jobs.with_columns(line_number=pl.int_range(1, pl.len() + 1, dtype=pl.Int64), file_key="file")
     jobs = jobs.with_columns(
         line_hash=pl.col("line_number"), occurrence=0, ordinal=0, operation=pl.col("direction"),
@@ -211,8 +212,8 @@ def _write_facts(connection: psycopg.Connection, writer: FactWriter, jobs: pl.Da
     writer.end(connection)
     writer.summarise()
     staged = staged.with_columns(brought.rows["id"])
-    # A request that joined a stage refers to the stage too, but does not get the stage's time, which counts
-    # only once.
+    # A request that joined a stage also refers to it, but the time of the stage is counted only once: for the
+    # request that started it.
     jobs = jobs.rename({"id": "transfer_id"}).with_columns(
         stager=pl.when(pl.col("staged_at").is_null()).then(pl.col("joined_row") + 1).otherwise("persona")
     )
@@ -232,7 +233,7 @@ def _write_study(
     given, machine, totals = outcome.given, outcome.machine, asdict(outcome.run.totals)
     origin = (given.demand_archive, given.demand_kind)
     if given.demand_kind == "simulated":
-        # The origin of that archive's own requests counts: requests from made-up logs stay made up.
+        # Use the origin of that archive's own requests: if they came from made-up logs, so do these.
         held = connection.execute(
             "SELECT demand_archive, demand_kind FROM studies.simulation_runs"
             " JOIN core.archives ON archives.id = archive_id WHERE name = %s AND demand_kind IS NOT NULL",
@@ -283,7 +284,7 @@ def _write_study(
 
 
 def _fit(frame: pl.DataFrame, table: sa.Table) -> pl.DataFrame:
-    """Return the columns of `table`, null where the frame lacks one."""
+    """Return the columns of `table`; those that the frame lacks are null."""
     return frame.select(
         pl.col(name).cast(dtype) if name in frame.columns else pl.lit(None, dtype).alias(name)
         for name, dtype in frame_schema(table).items()

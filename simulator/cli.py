@@ -120,9 +120,9 @@ def run(
 ) -> None:
     """Run requests on a machine, and keep the result as a simulated archive.
 
-    The archive appears in the same views as any other: every query for a measured archive also works for
-    it, and `tapewise simulate compare` shows where the two differ. The command never writes into an existing
-    archive.
+    The archive appears in the same views as any other, so every query for a measured archive also works for a
+    simulated one. `tapewise simulate compare` shows where two archives differ. The command never writes into
+    an existing archive.
 
     Example: tapewise simulate run --machine llnl-unitree-1998 --trace hpss --into rebuilt
     """
@@ -190,9 +190,9 @@ def _read_requests(
 
 @contextmanager
 def _show_progress(given: Requests) -> Iterator["Progress | None"]:
-    """Show a progress bar on a terminal; yields the function that updates it, or None elsewhere.
+    """Show a progress bar and yield the function that updates it; without a terminal, yield None.
 
-    The function takes the simulated time and the number of requests submitted.
+    The function takes the simulated time in seconds and the number of requests submitted.
     """
     console = Console(stderr=True, file=sys.__stderr__)
     if not console.is_terminal:

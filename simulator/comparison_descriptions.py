@@ -20,9 +20,9 @@ _REASONS = {
 
 
 def describe_comparison(comparison: Comparison) -> Iterator[str]:
-    """Yield the comparison line by line: warnings, the sides, the table with differences marked, the verdict.
+    """Yield the comparison line by line: warnings, archives, the table (differences marked), and the verdict.
 
-    Lines may contain colours, which `click.echo` removes when it does not write to a terminal.
+    Lines may contain colour codes, which `click.echo` removes if the output is not a terminal.
     """
     yield from map(style_warning, comparison.warnings)
     for side, archive in (("a", comparison.a), ("b", comparison.b)):
@@ -55,7 +55,7 @@ def describe_comparison(comparison: Comparison) -> Iterator[str]:
 
 
 def describe_verdict(comparison: Comparison) -> str:
-    """How many of the comparable figures differ by more than chance, in one sentence."""
+    """Return a sentence that says how many of the comparable figures differ by more than chance."""
     if not comparison.compared:
         return "Nothing can be compared."
     if not comparison.different:
@@ -78,7 +78,7 @@ def _describe_side(side: str, archive: ComparedArchive) -> str:
 
 
 def _describe_apart(figures: Sequence[Figure]) -> Iterator[str]:
-    """Yield a line for each reason: quantities, with statistics and directions unless all are affected."""
+    """For each reason, yield a line of quantities, with statistics and directions unless all are affected."""
     apart: dict[str, set[Figure]] = {}
     for each in figures:
         if each.set_apart is not None:

@@ -1,6 +1,7 @@
 """Compares two archives, whether measured, synthetic or simulated.
 
-`mart.compare_archives` does the calculation; this module reads its rows and refuses incomparable archives.
+`mart.compare_archives` does the calculation. This module reads its rows, and raises an error for archives
+that cannot be compared.
 """
 
 from dataclasses import dataclass, fields
@@ -38,9 +39,9 @@ class Figure:
 
 @dataclass(frozen=True)
 class ComparedArchive:
-    """One side of a comparison; its requests from `began_at` to `ended_at` count.
+    """One side of a comparison, which covers the archive's requests from `began_at` to `ended_at`.
 
-    `warnings` are the warnings of its run, if the archive was simulated.
+    `warnings` are the warnings of the run, if the archive was simulated.
     """
 
     name: str
@@ -68,7 +69,7 @@ class Comparison:
 
     @property
     def idle(self) -> list[Figure]:
-        """The compared figures that are exactly 0 on both sides, as for things that nobody ever waits for."""
+        """The compared figures that are exactly 0 on both sides, such as waits that never occur."""
         return [each for each in self.compared if each.a_value == each.b_value == 0]
 
     @property
@@ -84,7 +85,7 @@ class Comparison:
 
     @property
     def is_circular(self) -> bool:
-        """Whether either archive comes from made-up logs, so nothing follows for a real archive."""
+        """Whether either archive comes from made-up logs, so the comparison says nothing about a real one."""
         return any(each.kind == "synthetic" or each.is_circular for each in (self.a, self.b))
 
 
@@ -97,16 +98,16 @@ def read_comparison(
     until: datetime | None = None,
     interface: str | None = None,
 ) -> Comparison:
-    """Compare archives `a` and `b` by their requests that ended from `since` until before `until`.
+    """Compare archives `a` and `b` by their requests that ended at `since` or later and before `until`.
 
-    `connection` must be a reader's, outside a transaction, because everything is read from one snapshot.
+    `connection` must have the reader's role and no open transaction; everything is read from one snapshot.
     Raises SimulationError for an unknown archive, for a simulated archive that never became steady, and for
-    an archive without a request that counts.
+    an archive that has no requests to compare.
     """
     with connection.transaction():
         connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
-        # A new archive has no statistics, and a planner that guesses may compare every row with every other,
-        # which takes minutes.
+        # A new archive has no statistics yet, so the planner may decide to compare every row with every
+        # other, which takes minutes.
         connection.execute("SET LOCAL enable_nestloop = off")
         with connection.cursor(row_factory=dict_row) as cursor:
             found = [_find_archive(cursor, name) for name in (a, b)]
@@ -133,7 +134,7 @@ def read_comparison(
 
 
 def find_timezone(connection: psycopg.Connection, name: str) -> str:
-    """Return the zone of archive `name`, in which times are given. Raises SimulationError if unknown."""
+    """Return the time zone of archive `name`. Raises SimulationError if there is no such archive."""
     with connection.cursor(row_factory=dict_row) as cursor:
         return str(_find_archive(cursor, name)["timezone"])
 

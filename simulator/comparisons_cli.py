@@ -41,8 +41,8 @@ def compare(
 ) -> None:
     """Compare archives A and B, and show where they differ by more than chance.
 
-    Either may be measured, synthetic or simulated. Requests from before a simulated archive's run became
-    steady do not count, on either side. Differences do not change the exit status, unless --fail-if-different
+    Either may be measured, synthetic or simulated. Requests made before a simulated archive's run became
+    steady are left out on both sides. Differences do not change the exit status, unless --fail-if-different
     is given. The command reads the warehouse as the reading role.
 
     Example: tapewise simulate compare hpss two-more-ports --since 2024-03-01 --until 2024-03-15

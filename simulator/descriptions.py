@@ -61,12 +61,12 @@ def find_warnings(totals: Mapping[str, Any]) -> list[str]:
 
 
 def style_warning(text: str) -> str:
-    """Format a warning as a line, with colours, which `click.echo` writes only to a terminal."""
+    """Format a warning as a line with colour codes, which `click.echo` writes only to a terminal."""
     return click.style(f"WARNING: {text}.", fg="yellow", bold=True)
 
 
 def describe_plan(plan: "Plan") -> Iterator[str]:
-    """Yield a description of what is about to be run, line by line."""
+    """Yield a description of the planned run, line by line."""
     given, held = plan.given, plan.held
     if displaced_count := len(held.displaced_files):
         yield style_warning(
@@ -89,13 +89,13 @@ def describe_plan(plan: "Plan") -> Iterator[str]:
 
 
 def list_runs(connection: psycopg.Connection) -> list[RunSummary]:
-    """All simulated archives, by name."""
+    """Return all simulated archives, sorted by name."""
     with connection.cursor(row_factory=class_row(RunSummary)) as cursor:
         return cursor.execute(_SELECT_RUNS + " ORDER BY archive").fetchall()
 
 
 def get_run(connection: psycopg.Connection, archive: str) -> RunSummary:
-    """Return the run of one simulated archive. Raises SimulationError if there is none of that name."""
+    """Return the run of a simulated archive. Raises SimulationError if there is no such archive."""
     with connection.cursor(row_factory=class_row(RunSummary)) as cursor:
         found = cursor.execute(_SELECT_RUNS + " WHERE archive = %s", [archive]).fetchone()
     if found is None:

@@ -1,8 +1,8 @@
-"""The inputs of a run: requests (of an archive, a workload model or a trace file) and the files on disk.
+"""The inputs of a run: requests (from an archive, a workload model or a trace file) and the files on disk.
 
 Whatever their source, the requests form a trace (`traces.py`) with the additional columns `submitted_at`,
-`interface` and `origin`. The origin is `put`, or the place of a get's file: `trace` (put earlier), `disk` (on
-disk at the start) or `tape`.
+`interface` and `origin`. The origin of a put is `put`. The origin of a get says where its file is: `trace`
+(put earlier in the trace), `disk` (on disk at the start) or `tape`.
 """
 
 from dataclasses import dataclass, field, replace
@@ -45,9 +45,9 @@ _COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
 class Requests:
     """The requests of a run and where they come from.
 
-    `demand_archive` and `demand_kind` describe the archive behind them, if it is known. `left_out` counts, by
-    reason, the archive's requests that are not in the trace; `unknown_origin_count` counts the gets for which
-    it is unknown where their file was, and which are assumed to find it on disk.
+    `demand_archive` and `demand_kind` describe the archive that they come from, if known. `left_out` counts
+    the archive's requests that are not in the trace, by reason. `unknown_origin_count` counts the gets whose
+    file is assumed to be on disk because its place is unknown.
     """
 
     trace: pl.DataFrame
@@ -61,10 +61,10 @@ class Requests:
     unknown_origin_count: int = 0
 
     def fit_machine(self, machine: Machine) -> Self:
-        """Leave out, and count, the requests for files that are larger than the machine accepts.
+        """Leave out and count the requests for files that are larger than the machine accepts.
 
-        A trace file is not changed, because its author can fix it. Raises SimulationError if no request is
-        left.
+        Requests from a trace file are not left out, because its author can fix the file. Raises
+        SimulationError if no request is left.
         """
         largest = machine.disk.largest_file_bytes
         trace = self.trace.filter(pl.col("size_bytes") <= largest)
@@ -85,7 +85,7 @@ class Requests:
 class DiskFiles:
     """The files on disk at the start: files of the trace, and made-up ones.
 
-    `displaced_files` are files of the trace that should be there but find no room, so they begin on tape.
+    `displaced_files` are files of the trace that should be on disk but do not fit, so they begin on tape.
     """
 
     inventory: pl.DataFrame
@@ -102,10 +102,11 @@ def read_archive_requests(
     until: datetime | None = None,
     interface: str | None = None,
 ) -> Requests:
-    """Read the requests of an archive, by the published scenario rules of `mart.trace_requests`.
+    """Read the requests of an archive by the scenario rules of LLNL's model (`mart.trace_requests`).
 
-    Without a zone, `since` and `until` are by the archive's clock, as in `read_model_requests`. `connection`
-    must be a reader's. Raises SimulationError if there is no such archive or it has no requests to run.
+    A `since` or `until` without a time zone is in the archive's time zone, as in `read_model_requests`.
+    `connection` must have the reader's role. Raises SimulationError if there is no such archive or it has no
+    requests to run.
     """
     found = connection.execute(
         "SELECT kind, timezone FROM mart.archives WHERE archive = %s", [archive]
@@ -140,7 +141,7 @@ def read_archive_requests(
 
 
 def place_in_time(trace: pl.DataFrame, began_at: datetime) -> pl.DataFrame:
-    """Add `submitted_s` to the trace: the seconds from `began_at` to its `submitted_at`."""
+    """Add `submitted_s` to the trace: the seconds from `began_at` to `submitted_at`."""
     since = pl.col("submitted_at") - pl.lit(began_at).cast(pl.Datetime("us", "UTC"))
     return trace.with_columns(submitted_s=since.dt.total_microseconds() / 1e6)
 
@@ -155,10 +156,10 @@ def read_model_requests(
     rate_factor: float = 1.0,
     seed: int,
 ) -> Requests:
-    """Generate a stream from a workload model, by default over the time that the model was fitted to.
+    """Generate a stream from a workload model, by default for the period that the model was fitted to.
 
-    With `rate_factor`, bursts begin that many times as often. `connection` must be a loader's. Raises
-    WorkloadError if there is no such model, and SimulationError if the stream has no requests.
+    Bursts begin `rate_factor` times as often as in the model. `connection` must have the loader's role.
+    Raises WorkloadError if there is no such model, and SimulationError if the stream has no requests.
     """
     model = read_model(connection, name)
     asked_from, asked_until = place_range(since, until, model.timezone)
@@ -211,11 +212,11 @@ def read_file_requests(path: Path) -> Requests:
 def lay_on_disk(trace: pl.DataFrame, machine: Machine, *, fill_ratio: float, seed: int) -> DiskFiles:
     """Choose the files on disk at the start, so a run need not begin with an empty disk.
 
-    First come the files that the trace says are on disk, in the order in which it requests them, as long as
-    they stay below the high water mark; the rest are on tape. Then come made-up files of the trace's sizes,
-    which nobody requests, until the disk is `fill_ratio` full. The paper also writes the trace's files at
-    time 0 (LLNL, appendix B, 5.2.1). Files of the trace were last used when the run begins, made-up files
-    within the two weeks before it.
+    The files that the trace says are on disk come first, in the order in which it requests them, up to the
+    high water mark; the rest are on tape. Made-up files then fill the disk up to `fill_ratio`. Their sizes
+    are drawn from the trace, and they are never requested. Files of the trace count as last used when the run
+    begins, as in LLNL's model, which writes them at time 0 (appendix B, 5.2.1). Made-up files were last used
+    within the two weeks before the run.
     """
     limit = machine.disk.capacity_bytes * (machine.purge.high_ratio if machine.purge else 1.0)
     there = inventory_of(trace).select("file", "size_bytes", "age_s")
@@ -223,7 +224,7 @@ def lay_on_disk(trace: pl.DataFrame, machine: Machine, *, fill_ratio: float, see
     held = there.filter(has_room)
     used_ratio = int(held["size_bytes"].sum()) / machine.disk.capacity_bytes
     made_up = make_inventory(trace, machine, fill_ratio=max(0.0, fill_ratio - used_ratio), seed=seed)
-    # The numbers of made-up files are below those of the trace's files, which may already be negative.
+    # Made-up files get numbers below those of the trace's files, which may already be negative.
     lowest = min([0, *trace["file"].sort().head(1).to_list()])
     made_up = made_up.with_columns(file=lowest - 1 - pl.int_range(pl.len(), dtype=pl.Int64))
     inventory = pl.concat([held, made_up.select(held.columns)])
@@ -231,12 +232,12 @@ def lay_on_disk(trace: pl.DataFrame, machine: Machine, *, fill_ratio: float, see
 
 
 def find_default_fill(machine: Machine) -> float:
-    """How full a disk in use is: midway between its water marks, or empty if nothing is purged."""
+    """Return how full a disk in use is: midway between its water marks, or 0 if nothing is purged."""
     return (machine.purge.high_ratio + machine.purge.low_ratio) / 2 if machine.purge else 0.0
 
 
 def describe_options(**options: Any) -> dict[str, Any]:
-    """The command's options, as they are stored with the run."""
+    """Return the command's options in the form in which they are stored with the run."""
     return {
         name: value.isoformat() if isinstance(value, datetime) else value
         for name, value in options.items()

@@ -3,9 +3,9 @@
     [users]
     limit_count = 10            # active transfers of one user
 
-becomes `Machine(users=Users(limit_count=10), ...)`. Units are in the names; MB and GB are powers of ten.
-A machine lacks what its file omits: without `[tapes]` nothing is staged or stored, and without `[purge]`
-nothing is removed from disk.
+becomes `Machine(users=Users(limit_count=10), ...)`. Units are part of the names; MB and GB are powers of ten.
+Some tables may be omitted: without `[tapes]`, nothing is staged or stored, and without `[purge]`, nothing is
+removed from disk.
 """
 
 import math
@@ -23,14 +23,14 @@ _FOLDER = files("tapewise.simulator") / "machines"
 Rate = Annotated[float, Field(gt=0, le=1e15, allow_inf_nan=False)]
 Seconds = Annotated[float, Field(ge=0, le=1e9, allow_inf_nan=False)]
 Interval = Annotated[float, Field(gt=0, le=1e9, allow_inf_nan=False)]
-# Above 2^53 a float no longer counts single bytes.
+# Above 2^53, a float cannot represent every whole number.
 Bytes = Annotated[int, Field(gt=0, le=1 << 53)]
 Count = Annotated[int, Field(gt=0, le=100_000)]
 Ratio = Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)]
 
 
 class Part(BaseModel):
-    """A table of a machine file: unknown keys are refused, and numbers may not be strings."""
+    """A table of a machine file. Unknown keys, and strings in place of numbers, are refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
@@ -42,7 +42,7 @@ class Users(Part):
 
 
 class PortRange(Part):
-    """Files of more than `over_bytes`, up to the next range, use ports `first` to `last` (from 1)."""
+    """Files larger than `over_bytes`, up to the next range, use ports `first` to `last` (numbered from 1)."""
 
     over_bytes: Annotated[int, Field(ge=-1, le=1 << 53)]
     first: Count
@@ -100,9 +100,9 @@ class Latency(Part):
 class Disk(Part):
     """Chains of logical volumes (LVs), to which files are assigned in turn; space is counted as one pool.
 
-    `lv_round_robin` goes through all LVs of a chain before the next chain, `chain_round_robin` uses another
-    chain for each file. A file larger than an LV takes several in a row, and moves on the chain of the first
-    LV.
+    `lv_round_robin` uses all LVs of a chain before it moves on to the next chain; `chain_round_robin` uses
+    the next chain for each file. A file larger than an LV takes several consecutive LVs, and is transferred
+    over the chain of the first.
     """
 
     chain_count: Count
@@ -145,7 +145,7 @@ class Purge(Part):
 
 
 class Silo(Part):
-    """A robot's store of cartridges: the tape chain that it is connected to (from 1), and its drives."""
+    """A robotic store of cartridges: the number of its tape chain, from 1, and how many drives it has."""
 
     chain: Count
     drive_count: Count
@@ -159,7 +159,11 @@ class FixedLoad(Part):
 
 
 class TwoExponentials(Part):
-    """Two groups: `short_s` + Exp(`short_mean_s`), redrawn until below `long_s`, or `long_s` + Exp."""
+    """Short and long loads: `short_ratio` of all loads are short.
+
+    Short loads take `short_s` + Exp(`short_mean_s`), truncated at `long_s`. Long loads take `long_s` +
+    Exp(`long_mean_s`).
+    """
 
     law: Literal["two_exponentials"]
     short_ratio: Ratio
@@ -176,7 +180,7 @@ class TwoExponentials(Part):
 
     @property
     def mean_s(self) -> float:
-        """The calculated mean of the distribution."""
+        """The mean of the distribution."""
         span = self.long_s - self.short_s
         tail = math.exp(-span / self.short_mean_s)
         short_s = self.short_s + self.short_mean_s - span * tail / (1 - tail)
@@ -184,9 +188,9 @@ class TwoExponentials(Part):
 
 
 class Store(Part):
-    """How files are stored to tape: a list of files is made `interval_s` after the last list.
+    """How files are stored to tape: one list of files at a time, with pauses of `interval_s` in between.
 
-    A list has the files that are not on tape and have been on disk for `min_age_s`.
+    A list contains the files that are not on tape yet and have been on disk for `min_age_s`.
     """
 
     interval_s: Interval
@@ -195,7 +199,7 @@ class Store(Part):
 
 
 class Tapes(Part):
-    """Tape chains, silos and their drives; a job queues for a drive of its silo, or of its chain."""
+    """Tape chains, silos and drives; `drive_queue` says if a job queues for its silo's or chain's drives."""
 
     chain_count: Count
     chain_bytes_per_s: Rate
@@ -241,7 +245,7 @@ def read_machine(path: Path) -> Machine:
 
     Raises:
         MachineError: the file cannot be read, is not valid TOML, or has a missing or wrong field; the message
-            names file and field.
+            names the file and the field.
     """
     try:
         tables = tomllib.loads(path.read_text(encoding="utf-8-sig"))
@@ -261,7 +265,7 @@ def parse_machine(tables: dict[str, Any], name: str) -> Machine:
         return Machine.model_validate(tables)
     except ValidationError as error:
         found = error.errors()
-        # A misspelt key also makes another key missing, so the misspelt key is reported.
+        # If a key is misspelt, the correct key is missing too, so the misspelt key is reported first.
         first = next((each for each in found if each["type"] == "extra_forbidden"), found[0])
         field = ".".join(str(part) for part in first["loc"]) or "machine"
         more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
@@ -282,7 +286,7 @@ def find_machine(name: str) -> Machine:
 
 
 def bundled_machines() -> list[str]:
-    """The names of the machines that come with Tapewise."""
+    """Return the names of the machines that come with Tapewise."""
     return sorted(entry.name.removesuffix(".toml") for entry in _FOLDER.iterdir())
 
 

@@ -6,7 +6,7 @@ import polars as pl
 
 from tapewise.simulator.kernel.tables import DRIVE, FILE, LATENCY, LOAD, PORT, SPACE, USER
 
-# Columns that are parts of a job's time, and the phase that each of them measures.
+# The columns that contain parts of a job's time, and the phase that each of them measures.
 WAITS = {
     "user_wait_s": USER,
     "port_wait_s": PORT,
@@ -23,9 +23,9 @@ TIME_COLUMNS = (*WAITS, "staging_s", "transfer_s", "contention_s")
 class Totals:
     """The totals of a run; `moved_bytes` is by resource: network in and out, disk chains, tape chains.
 
-    `steady_s` is when the machine comes into normal use, because its disk reaches the low water mark. Until
-    then nothing is purged, and means would describe an empty disk. It is 0 if nothing is ever purged, and
-    None if the disk never gets that full.
+    `steady_s` is when the disk first reaches the low water mark, which is the beginning of normal use. Before
+    that, nothing is purged, and means would describe an empty disk. `steady_s` is 0 if the machine never
+    purges, and None if the disk never gets that full.
     """
 
     steady_s: float | None
@@ -48,13 +48,17 @@ class Run:
     """The results of a run.
 
     `jobs` has one row for each row of the trace, in the same order. `TIME_COLUMNS` add up to the job's time:
-    waits for the user's limit, a port, another job that writes or stages the file, a drive, the load of the
-    tape, and space on disk; the latency; the time that staging and transfer would take alone; and
-    `contention_s`, how much longer they took because other jobs used the same network and chains. `stage_s`
-    is the whole stage, from the request for a drive at `stage_began_s`. A get that waited for the stage of
-    another job has that job's row, from 0, in `joined_row`; a get that waited for the put of its file joined
-    none. The port was granted at `granted_s`, and the first byte moved at `started_s`. A job that never ended
-    has no `ended_s`, and `stuck_in` says what it waited for.
+
+    - waits for the user's limit, a port, another job that writes or stages the file, a drive, the load of the
+      tape, and space on disk;
+    - the latency;
+    - the time that staging and transfer would take without other jobs;
+    - `contention_s`, the additional time they took because other jobs used the same network and chains.
+
+    `stage_s` is the time of the whole stage, from the request for a drive at `stage_began_s`. If a get waited
+    for the stage of another job, `joined_row` is that job's row, from 0. It is null if the get waited for the
+    put of its file. The port was granted at `granted_s`, and the first byte moved at `started_s`. A job that
+    never ended has no `ended_s`, and `stuck_in` says what it waited for.
     """
 
     jobs: pl.DataFrame

@@ -37,7 +37,7 @@ SAMPLE_LIMIT = 1_000_000
 # A run handles this many events in about a tenth of a second.
 EVENTS_AT_A_TIME = 100_000
 
-# Takes the simulated time in seconds and the number of jobs submitted so far.
+# Called with the simulated time in seconds and the number of jobs submitted so far.
 Progress = Callable[[float, int], None]
 
 _SAMPLED_PHASES = {
@@ -63,11 +63,11 @@ def run_trace(
 ) -> Run:
     """Run a trace. The same arguments give the same result, to the last bit.
 
-    `inventory` lists the files on disk at the beginning (none, if omitted). Samples are taken every
+    `inventory` lists the files on disk at the beginning (by default none). Samples are taken every
     `sample_s` up to the last submission. `progress` is called from time to time.
 
     Raises:
-        TraceError: the trace or the inventory is wrong, or asks for something that the machine cannot do.
+        TraceError: the trace or the inventory is wrong, or requires something that the machine cannot do.
         MachineError: the machine is too large for a run.
     """
     demand = check_trace(trace, machine, inventory)
@@ -94,7 +94,7 @@ def _collect_jobs(world: World, trace: pl.DataFrame) -> pl.DataFrame:
     alone_s = jobs.staging_alone_s + jobs.transfer_alone_s
     columns = {name: spent[:, phase] for name, phase in WAITS.items()}
     columns["staging_s"], columns["transfer_s"] = jobs.staging_alone_s, jobs.transfer_alone_s
-    # Without contention, rounding leaves a small difference on either side of 0.
+    # Without contention, rounding leaves a small positive or negative difference.
     columns["contention_s"] = np.maximum(spent[:, STAGING] + spent[:, TRANSFER] - alone_s, 0.0)
     is_staged = jobs.is_staged & (jobs.stage_ended_s > 0)
     columns["stage_s"] = np.where(is_staged, jobs.stage_ended_s - jobs.stage_began_s, np.nan)
@@ -125,9 +125,9 @@ def _name_resources(machine: Machine) -> list[str]:
 
 
 def _collect_samples(world: World, machine: Machine) -> pl.DataFrame:
-    """Return the samples, which are states at points in time, so their maximum need not be the peak.
+    """Return the samples. They show the state at single moments, so their maximum need not be the peak.
 
-    Only `..._utilisation_ratio` is a mean over the time since the previous sample, and null in the first.
+    Only `..._utilisation_ratio` is a mean, over the time since the previous sample; in the first it is null.
     """
     rows = world.samples[: int(world.state.next_sample[0])]
     first = len(SAMPLE_COLUMNS)

@@ -20,8 +20,8 @@ from tapewise.simulator.runs import Progress, run_trace
 
 SAMPLE_S, SAMPLE_COUNT = 600.0, 10_000
 YEAR_S = 365.25 * 86_400
-# The longest that a run may last after the last submission. No real archive takes longer, and dates have an
-# upper limit.
+# The longest time that a run may last after the last submission. No real archive takes longer, and later
+# times might be beyond the last possible date.
 LATEST_END_S = 10 * YEAR_S
 
 Arrivals = Literal["as-asked", "even"]
@@ -39,7 +39,7 @@ _WAITED_FOR = {
 
 @dataclass(frozen=True)
 class Plan:
-    """A run to be made: requests that the machine accepts, the files on its disk, and the seed."""
+    """A planned run: the requests that the machine accepts, the files on its disk, and the seed."""
 
     given: Requests
     machine: Machine
@@ -57,10 +57,11 @@ def plan_run(
     fill_ratio: float | None = None,
     options: Mapping[str, Any] | None = None,
 ) -> Plan:
-    """Make a plan, which depends only on the arguments.
+    """Plan a run; the plan depends only on the arguments.
 
-    If `arrivals` is `even`, the requests are spread over the time, which removes the bursts. `fill_ratio` is
-    how full the disk is at the start, by default as full as a disk in use. `options` are stored with the run.
+    If `arrivals` is `even`, the requests are spread over the whole period, which removes the bursts.
+    `fill_ratio` is how full the disk is at the start, by default as full as `find_default_fill` says.
+    `options` are stored with the run.
     """
     given = given.fit_machine(machine)
     if arrivals == "even":
@@ -85,8 +86,8 @@ def keep_run(
 
     `sample_s` is ten minutes by default, or more if that would give more than `SAMPLE_COUNT` samples. Raises
     TraceError or MachineError if the plan cannot be run, and SimulationError if the name is taken or if
-    requests never end. Nothing is written then, because means of the requests that did end would describe an
-    archive that nobody has.
+    requests never end. Nothing is written in these cases, because means over only the requests that ended
+    would not describe any real archive.
     """
     with closing(warehouse.connect(Role.LOADER)) as loader:
         check_name(loader, name)
@@ -118,7 +119,7 @@ def keep_run(
 
 
 def _refuse_stuck(plan: Plan, run: Run) -> None:
-    """Raise SimulationError if unfinished requests wait for something that cannot come."""
+    """Raise SimulationError if unfinished requests wait for something that can never happen."""
     stuck_count = run.totals.unfinished_count
     if not stuck_count:
         return

@@ -22,7 +22,7 @@ FLOW_LIMIT = 20_000_000
 
 
 def make_world(machine: Machine, demand: Demand, *, seed: int, sample_s: float, sample_count: int) -> World:
-    """Make the state of everything before the first event."""
+    """Make the complete state before the first event."""
     tapes, job_count = machine.tapes, len(demand.submitted_s)
     drive_count = tapes.drive_count if tapes else 0
     flow_count = machine.ports.count + drive_count
@@ -59,7 +59,7 @@ def make_world(machine: Machine, demand: Demand, *, seed: int, sample_s: float, 
     state.unfinished_count = job_count
     state.purge_s = state.store_s = np.inf
     state.disk_used_bytes = files.size_bytes[files.place == ON_DISK].sum()
-    # If nothing is ever purged, the low mark is 0.
+    # If the machine never purges, the low mark is 0.
     state.steady_s = np.where(state.disk_used_bytes >= numbers.low_bytes, 0.0, -1.0)
     state.next_lv = len(demand.inventory) % (machine.disk.chain_count * machine.disk.lvs_per_chain)
     state.unstored_count = len(unstored)
@@ -128,7 +128,7 @@ def _make_numbers(machine: Machine, demand: Demand, pool_count: int, sample_s: f
 
 
 def _make_classes(machine: Machine) -> tuple[Records, Records]:
-    """The classes of flows: puts and gets by disk chain, stages and stores by tape chain and disk chain."""
+    """Make the flow classes: puts and gets by disk chain, stages and stores by tape chain and disk chain."""
     disk_count = machine.disk.chain_count
     tape_count = machine.tapes.chain_count if machine.tapes else 0
     resources = make_records("resources", 2 + disk_count + tape_count)
@@ -161,7 +161,7 @@ def _make_drives(tapes: Tapes | None) -> tuple[Records, Records]:
 
 
 def _make_files(machine: Machine, demand: Demand) -> tuple[Records, Integers]:
-    """Make all files, the inventory's on volumes in turn; also return the files that are not on tape yet."""
+    """Make all files; those in the inventory get volumes in turn. Also return the files not yet on tape."""
     files = make_records("files", len(demand.file_sizes))
     files.size_bytes = np.maximum(demand.file_sizes, machine.disk.smallest_transfer_bytes)
     files.is_stored = True
@@ -177,7 +177,7 @@ def _make_files(machine: Machine, demand: Demand) -> tuple[Records, Integers]:
 
 
 def _count_loads(machine: Machine, demand: Demand) -> int:
-    """The most tape loads that the storing process can need."""
+    """Return the maximum number of tape loads that the storing process can need."""
     if machine.tapes is None or machine.tapes.store is None:
         return 1
     full = int(demand.file_sizes.sum()) // machine.tapes.store.cartridge_bytes
@@ -185,14 +185,14 @@ def _count_loads(machine: Machine, demand: Demand) -> int:
 
 
 def _draw_loads(tapes: Tapes | None, rng: np.random.Generator, count: int) -> Floats:
-    """Draw how long each tape load takes. Every law uses equally many draws, so machines are comparable."""
+    """Draw the time of each tape load. All laws use the same number of draws, so machines are comparable."""
     which, how_long = rng.random(count), rng.random(count)
     if tapes is None:
         return np.zeros(count)
     law = tapes.load
     if isinstance(law, FixedLoad):
         return np.full(count, law.load_s)
-    # Redrawing a value until it is below a limit gives the distribution truncated there.
+    # Both are drawn by inversion; the exponential distribution of short loads is truncated.
     below = 1 - np.exp(-(law.long_s - law.short_s) / law.short_mean_s)
     short = law.short_s - law.short_mean_s * np.log1p(-how_long * below)
     long = law.long_s - law.long_mean_s * np.log1p(-how_long)

@@ -1,4 +1,4 @@
-"""The checks of `tapewise doctor`. Each yields findings, each with a sentence and a verdict."""
+"""The checks of `tapewise doctor`. Each check yields findings, which have a verdict and a sentence."""
 
 import os
 from collections import defaultdict
@@ -32,7 +32,7 @@ GB = 1e9
 
 @dataclass(frozen=True)
 class Finding:
-    """The result of one check. A `note` is no failure; `unknown` means that it could not be checked."""
+    """A result of a check. A `note` is not a failure; `unknown` means that the check was not possible."""
 
     check: str
     verdict: Literal["ok", "wrong", "note", "unknown"]
@@ -94,7 +94,7 @@ def check_sources(
 
 
 def check_archives(connection: psycopg.Connection) -> Iterator[Finding]:
-    """Note archives without a source. A first load that is killed at once leaves one.
+    """Note archives without a source. A first load leaves one behind if it is killed at once.
 
     `connection` must be a loader's.
     """
@@ -113,8 +113,8 @@ def check_rejects(connection: psycopg.Connection, state: SourceState) -> Iterato
     bound of the earlier share. That bound is (rejected + 3) / lines. If no earlier line was rejected, it is a
     95 % bound (the rule of three: J. A. Hanley and A. Lippman-Hand, JAMA 249, 1983); if some were, its
     confidence is lower. The finding is also "wrong" if all recent lines (at least 10) are rejected and at
-    most half of the earlier lines were. A file is dated by its last event, or by its first reading if it has
-    no event. So a single log that grows for ever cannot be compared with itself.
+    most half of the earlier lines were. The date of a file is that of its last event or, if it has none, of
+    its first reading. So a single log that grows for ever cannot be compared with itself.
     """
     row = connection.execute(
         "WITH files AS (SELECT line_count, rejected_count, coalesce(last_event_at, first_read_at) AS dated_at"
@@ -136,7 +136,7 @@ def check_rejects(connection: psycopg.Connection, state: SourceState) -> Iterato
         said += f", and {rejected_count_before / line_count_before:.2%} before that"
     else:
         said += "; there are no older files to compare with"
-    # Whole numbers keep rounding from moving the limit. Without older lines, `is_risen` is never true.
+    # All numbers are whole, so rounding cannot move the limit. Without older lines, `is_risen` is never true.
     most_before = rejected_count_before + RULE_OF_THREE
     is_risen = rejected_count * line_count_before > SUSPECT_TIMES * most_before * line_count
     # With few older lines, the limit above cannot be reached even if all lines are rejected.
@@ -148,8 +148,8 @@ def check_rejects(connection: psycopg.Connection, state: SourceState) -> Iterato
 def check_ledger(connection: psycopg.Connection, row_limit: int) -> Iterator[Finding]:
     """Check that the tables of facts hold as many lines and rows of each file as the ledger says.
 
-    Recounts the lines of each file, and its rows by table and month. Takes the files with the latest last
-    events, up to `row_limit` lines in total, but at least one file. `connection` must be a loader's.
+    Recounts the lines of each file, and its rows by table and month. Takes the files whose last events are
+    the latest, up to `row_limit` lines in total, but at least one file. `connection` must be a loader's.
     """
     files = connection.execute(
         "SELECT id, path, loaded_count, first_event_at, last_event_at FROM ("
@@ -218,7 +218,7 @@ def check_ledger(connection: psycopg.Connection, row_limit: int) -> Iterator[Fin
 def check_disk(connection: psycopg.Connection, warehouse: Warehouse, now: datetime) -> Iterator[Finding]:
     """Check that at least a tenth of the disk is free, and at least as much as the last 30 days added.
 
-    What they added is estimated: the size of the database, times the share of loaded lines whose files were
+    What was added is estimated as the size of the database times the share of loaded lines whose files were
     first read in those 30 days. On a site's own server, only the size of the database is known.
     """
     row = connection.execute(
@@ -255,7 +255,7 @@ def check_disk(connection: psycopg.Connection, warehouse: Warehouse, now: dateti
 
 
 def _find_free(folder: Path) -> tuple[int, int, int] | None:
-    """Return the device of a folder, its free bytes and all its bytes; None if they cannot be read."""
+    """Return the device of a folder and its free and total bytes; None if they cannot be read."""
     try:
         disk = os.statvfs(folder)
         return folder.stat().st_dev, disk.f_bavail * disk.f_frsize, max(1, disk.f_blocks * disk.f_frsize)
@@ -283,7 +283,7 @@ def check_statistics(connection: psycopg.Connection) -> Iterator[Finding]:
 
 
 def check_run(connection: psycopg.Connection) -> Iterator[Finding]:
-    """Note a run over the sources that is in progress. It is "wrong" if it has taken more than a day.
+    """Note a run over the sources that is in progress. A run of more than a day is "wrong".
 
     `connection` must be a loader's.
     """
@@ -299,7 +299,7 @@ def check_run(connection: psycopg.Connection) -> Iterator[Finding]:
 def check_access(loader: psycopg.Connection, reader: psycopg.Connection) -> Iterator[Finding]:
     """Check whether readers can fill the disk, or the server's memory for locks.
 
-    PostgreSQL lets every role do that, and only a superuser can revoke it. If the owner of the warehouse is
+    PostgreSQL lets every role do that, and only a superuser can forbid it. If the owner of the warehouse is
     not a superuser, a note gives the statements that a superuser can run.
     """
     revocations, limit = find_revocations(loader), find_temporary_files_limit(reader)

@@ -52,7 +52,7 @@ COMMANDS = {
 
 
 class LateGroup(click.Group):
-    """A group that imports a command when it is used."""
+    """A group that imports a command only when it is used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  # click passes it
         """The names of the commands, in the order in which help shows them."""
@@ -102,7 +102,7 @@ def cli(context: click.Context, /, debug: bool, **flags: Any) -> None:
 
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line and exit."""
-    # Characters that a stream cannot encode are shown as \\xNN; output to a closed stream is dropped.
+    # Shows characters that a stream cannot encode as \\xNN, and drops output to a closed stream.
     sys.stdout = sys.stdout or Path(os.devnull).open("w")  # noqa: SIM115  # for the process's life
     sys.stderr = sys.stderr or Path(os.devnull).open("w")  # noqa: SIM115  # as above
     sys.stdout, sys.stderr = _make_safe(sys.stdout), _make_safe(sys.stderr)
@@ -145,8 +145,8 @@ def _make_safe(stream: TextIO) -> TextIO:
 def show_error(error: BaseException) -> None:
     """Print an error to stderr: its message, then what to do about it."""
     if isinstance(error, TapewiseError):
-        # The messages of these three may have several lines: one per fault, a pointer into a query, or a
-        # server's log. In other messages, a newline can only come from a name, and is escaped.
+        # The messages of these three may have several lines: one line per fault, a pointer into a query, or a
+        # server's log. In other messages, a newline can only come from a name, so it is escaped.
         has_lines = isinstance(error, ConfigError | QueryError | ServerError)
         message = _escape_lines(error.message) if has_lines else escape_controls(error.message)
         stop = "" if "\n" in message or message.endswith("?") else "."

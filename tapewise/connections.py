@@ -36,8 +36,8 @@ def connect(
 ) -> "Connection":
     """Open a warehouse, to query it and to load logs into it.
 
-    What is not given comes from the environment (`TAPEWISE_HOME` and so on) and from `tapewise.toml`, as on
-    the command line. Without a URL, the warehouse is in an embedded PostgreSQL, which is started if it is not
+    Whatever is not given comes from the environment (`TAPEWISE_HOME` and so on) or `tapewise.toml`, as on the
+    command line. Without a URL, the warehouse is in an embedded PostgreSQL, which is started if it is not
     up, and stops some seconds after the last program stops using it. To reach it, libpq's variables (`PGHOST`
     and so on) are removed from this process's environment.
 
@@ -76,9 +76,9 @@ def connect(
 
 
 class Connection:
-    """An open warehouse; `tapewise.connect` makes it.
+    """An open warehouse, as `tapewise.connect` returns it.
 
-    Queries log in as the reading role, which sees the views and functions of schema `mart`, and no names of
+    Queries log in as the reading role, which sees the views and functions of schema `mart`, but no names of
     users or files unless `with_names` was given. Each query has a database connection of its own, so a
     `Connection` may stay open for days, and several threads may use it.
     """
@@ -101,10 +101,10 @@ class Connection:
     def mart(self) -> Mart:
         """The views and functions of `mart`. Each is a method that returns a polars frame.
 
-        A function takes its own arguments, by name. A view takes its columns as arguments, each with the
-        value, or a list of values, that rows must have there. None means the same as no argument. The server
-        receives the values separately from the query. `help(warehouse.mart.cache_hits)` describes arguments
-        and columns, as docs/reference/mart.md does.
+        Arguments are given by name. The arguments of a view are its columns, each with the value, or a list
+        of values, that rows must have there. None means the same as no argument. The server receives the
+        values separately from the query. `help(warehouse.mart.cache_hits)` describes arguments and columns,
+        as docs/reference/mart.md does.
 
         Raises:
             UnknownViewError: there is no view or function of that name.
@@ -120,12 +120,12 @@ class Connection:
         """Run a query as the reading role and return its result.
 
         The column types depend only on the types in PostgreSQL: `timestamptz` becomes a time in the
-        connection's zone, `numeric` a 64-bit float (whole numbers are exact up to 2^53), an interval a
+        connection's zone, `numeric` a 64-bit float (whole numbers are exact up to 2^53), and an interval a
         duration with months of 30 days. Types without a counterpart, such as JSON, become text.
 
         Args:
-            query: a single statement. With parameters, `%s` or `%(name)s` stands for each, and a per cent
-                sign is written `%%`.
+            query: a single statement. If there are parameters, `%s` or `%(name)s` stands for each, and a per
+                cent sign is written `%%`.
             parameters: a list for `%s`, a dict for `%(name)s`. The server receives them separately from the
                 query, so they need no quoting.
 
@@ -160,8 +160,8 @@ class Connection:
     ) -> "list[LoadedFile]":
         """Load log files, compressed or not, each line at most once.
 
-        A file that cannot be loaded has an `error` in its result, and the other files are loaded. Reading a
-        file again, or a longer copy of it, counts nothing twice.
+        If a file cannot be loaded, its result has an `error`, and the others are still loaded. Reading a file
+        again, or a longer copy of it, counts nothing twice.
 
         Args:
             paths: the files, or a single one.
@@ -171,7 +171,7 @@ class Connection:
                 file is detected.
             kind: `measured`, or `synthetic` for made-up logs, which are never added up with measured ones.
             source: distinguishes an archive's streams of logs. None: the name of the format.
-            counted: False if another source of the archive reports the same transfers and counts them.
+            counted: False if another source of the archive reports the same transfers and is counted instead.
             shared: True if another source of the archive reads these files too, because they have lines of
                 two formats.
             complete: read a last line without a newline too; if that line grows later, it counts again.

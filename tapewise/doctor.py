@@ -1,4 +1,4 @@
-"""`tapewise doctor`: checks for everything that can be wrong with a warehouse and its nightly job."""
+"""`tapewise doctor`: checks a warehouse and its nightly job for everything that can be wrong."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""The check of `tapewise doctor` for sources that hold the same lines, which count twice.
+"""The check of `tapewise doctor` for lines that two sources hold, and that therefore count twice.
 
 Loads refuse such lines now, but a warehouse that was loaded by an older version may have some.
 """
@@ -9,8 +9,8 @@ import psycopg
 
 from tapewise.checks import Finding
 
-# Finds files, segments and landmarks with the same digest that two sources both read as facts. A single line
-# is not enough, because two sources can have an equal line by chance.
+# Finds files, segments and landmarks with equal digests that two sources have both read as facts. A single
+# line in common is not enough, because lines can be equal by chance.
 _SELECT_DOUBLES = """
     WITH twins AS (
         SELECT one.id AS log_file_id, one.source_id, other.source_id AS other_id

@@ -15,12 +15,12 @@ from tapewise.schema.texts import escape_controls
 
 
 class _Month(click.ParamType[date]):
-    """A month, as its first day."""
+    """A month, which becomes the date of its first day."""
 
     name = "month"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> date:
-        """Return the month in `value`; anything else is wrong usage."""
+        """Parse the month; anything else is wrong usage."""
         if isinstance(value, date):
             return value
         try:

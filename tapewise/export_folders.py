@@ -1,12 +1,12 @@
 """The folder of an export.
 
-    FOLDER/transfers/1998-10.parquet    the rows of October 1998 (in UTC) of `mart.transfers`
+    FOLDER/transfers/1998-10.parquet    the rows of `mart.transfers` from October 1998 (in UTC)
     FOLDER/export.json                  what the folder holds; only a finished export has this file
     FOLDER/.unfinished/                 files that are being written
     FOLDER/.lock                        keeps two exports from writing at once
 
-Files are moved into place together, after the last one is written, and `export.json` after them. So an export
-that fails or is killed leaves what was there before.
+The files are moved into place together once the last one is written, and `export.json` after them. So an
+export that fails or is killed leaves what was there before.
 """
 
 import fcntl
@@ -52,7 +52,7 @@ class ExportRequest:
 
 @dataclass(frozen=True)
 class Archive:
-    """What the archive is, as `mart.archives` shows it."""
+    """The kind and time zone of an archive, as `mart.archives` shows them."""
 
     kind: str
     timezone: str
@@ -116,7 +116,7 @@ def _check_folder(folder: Path, request: ExportRequest) -> None:
 def publish(unfinished: Path, request: ExportRequest, archive: Archive, row_counts: RowCounts) -> int:
     """Move the files in `unfinished` to their places, and describe the whole folder in `export.json`.
 
-    Removes the files of selected months that have no rows any more, and returns how many.
+    Removes the files of selected months that no longer have rows, and returns how many it removed.
     """
     folder = unfinished.parent
     removed_count = 0

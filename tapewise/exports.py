@@ -1,9 +1,9 @@
 """Writes an archive's facts and requests as Parquet: a folder for each table, a file for each month.
 
 A file has all columns of its view, and its rows are sorted by time. There is no file for a month without
-rows. No folder is named `month=1998-10`, because readers would then add a column that the view does not have.
-The statistics in each file already let readers skip months that a query does not need. `export_folders.py`
-lays out the folder.
+rows. Files are not in folders such as `month=1998-10`, because readers would then add a column that the view
+does not have. By the statistics in each file, they can still skip months that a query does not need.
+`export_folders.py` lays out the folder.
 """
 
 import os
@@ -26,7 +26,7 @@ from tapewise.schema.writing.loader import read_frames
 
 _Schema = dict[str, pl.DataType | type[pl.DataType]]
 
-# The views that are exported, with the columns that sort their rows; the first column gives a row's month.
+# The exported views, with the columns by which their rows are sorted. The first column gives a row's month.
 TABLES = {
     "transfers": ("ended_at", "transfer_id"),
     "opens": ("opened_at", "open_id"),
@@ -39,7 +39,7 @@ TABLES = {
     "tape_operations": ("last_event_at", "operation_id"),
     "requests": ("ended_at", "transfer_id", "job_id", "open_id", "start_id"),
 }
-# These views have no column `archive`. `_OWNERS` names the view that has the archive of their rows.
+# These views have no column `archive`. For each, `_OWNERS` names the view that has it.
 NAME_TABLES = {
     "transfer_names": ("ended_at", "transfer_id"),
     "unitree_job_names": ("ended_at", "job_id"),
@@ -65,7 +65,7 @@ _TYPES: _Schema = {
 
 @dataclass(frozen=True)
 class Export:
-    """The rows written, by table and file, and how many files were removed because their rows are gone."""
+    """How many rows were written, by table and file, and how many files of empty months were removed."""
 
     row_counts: RowCounts
     removed_count: int
@@ -83,11 +83,11 @@ def export_archive(
 ) -> Export:
     """Write what `request` describes into `folder`, and call `report` after each month that has rows.
 
-    `connection` is a reader's, in autocommit mode. With names, it must be one that may see them. Each month
-    is read from one snapshot. All files are moved into place together at the end, so an export that fails
-    changes nothing. An export of the same archive that is already in `folder` is refreshed: the selected
-    months are replaced. Raises LookupFailedError if there is no such archive, ExportError if the folder
-    cannot be used.
+    `connection` is a reader's, in autocommit mode; to export names, it must be allowed to see them. Each
+    month is read from one snapshot. All files are moved into place together at the end, so an export that
+    fails changes nothing. If `folder` already holds an export of the same archive, the selected months are
+    replaced. Raises LookupFailedError if there is no such archive, and ExportError if the folder cannot be
+    used.
     """
     archive = _find_archive(connection, request.archive)
     try:
@@ -95,7 +95,7 @@ def export_archive(
             row_counts = _write_files(connection, request, unfinished, report)
             removed_count = publish(unfinished, request, archive, row_counts)
     except OSError as error:
-        # Arrow's errors have the error number, but their text does not name the file.
+        # Arrow's errors have an error number, but do not name the file.
         reason = os.strerror(error.errno) if error.errno else error
         raise ExportError(f"{error.filename or folder} cannot be written: {reason}") from error
     return Export(row_counts, removed_count)
@@ -150,7 +150,7 @@ def _snapshot(connection: psycopg.Connection) -> Iterator[None]:
 
 
 def _list_months(connection: psycopg.Connection, request: ExportRequest) -> list[date]:
-    """The selected months that have partitions, in which some archive has facts."""
+    """The selected months that have partitions, because some archive has facts from them."""
     rows = connection.execute(
         r"SELECT DISTINCT to_date(substring(relname FROM '\d{4}_\d{2}$'), 'YYYY_MM') AS month"
         " FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace"

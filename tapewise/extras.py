@@ -4,13 +4,13 @@ from importlib.util import find_spec
 
 from tapewise.schema.errors import MissingExtraError
 
-# The extra that installs a module, by the module's name in an import.
+# Maps the name under which a module is imported to the extra that installs it.
 EXTRAS = {"numba": "simulator", "sklearn": "workload", "threadpoolctl": "workload"}
 _DISTRIBUTIONS = {"sklearn": "scikit-learn"}
 
 
 def find_missing(extra: str) -> MissingExtraError | None:
-    """The error to raise or show if a module that `extra` itself adds is not installed; else None."""
+    """The error to raise or show if a module that `extra` installs is missing; else None."""
     for module, its_extra in EXTRAS.items():
         if its_extra == extra and find_spec(module) is None:
             return _describe(module)

@@ -48,8 +48,8 @@ def read_query(
 ) -> pl.DataFrame:
     """Run one query and return its result; a query without a result gives a frame without columns.
 
-    The server receives `parameters` separately from the query. `timezone` is the zone of dates and times
-    without an offset, and of the times in the frame. Raises QueryError.
+    The server receives `parameters` separately from the query. `timezone` is the zone of the times in the
+    frame, and of dates and times without an offset in the query. Raises QueryError.
     """
     text = query if isinstance(query, str) else query.as_string(connection)
     try:
@@ -109,7 +109,7 @@ def _find_dtype(oid: int, timezone: str) -> pl.DataType:
 
 
 def _number_placeholders(query: str) -> str:
-    """Return the query as the server and its errors see it, with $1 for the first placeholder."""
+    """Return the query in the form that the server's errors refer to, with $1 for the first placeholder."""
     numbers = count(1)
     named: dict[str, int] = {}
 

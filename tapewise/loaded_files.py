@@ -32,13 +32,13 @@ class LoadedFile:
         format: the name of its format; None if none was chosen.
         line_count: how many lines were read.
         loaded_count: lines whose facts are new.
-        held_count: lines whose facts the warehouse held already.
+        held_count: lines whose facts the warehouse already held.
         ignored: how many lines report no archive traffic, by reason.
         rejected: how many lines could not be read, by reason.
-        rejected_samples: the first rejected lines: number, reason, text (None where names are hidden).
+        rejected_samples: number, reason and text (None where names are hidden) of the first rejected lines.
         waiting_bytes: the size of an unfinished last line, which is read once it is finished.
         log_date: the day that was used for the lines, if they do not contain one.
-        is_unchanged: the file has not changed since it was last read, and was not read again.
+        is_unchanged: True if the file was not read again, because it has not changed since the last time.
         error: why the file was not loaded, or why none of its lines could be read; otherwise None.
     """
 

@@ -71,8 +71,8 @@ def read_log(
 ) -> Log:
     """Read a log file into polars frames, without a database.
 
-    The lines become the same records as when the file is loaded into a warehouse. Nothing is remembered: a
-    line that is read from two files gives two records.
+    The lines become the same records as when the file is loaded into a warehouse. Nothing is remembered
+    between files: a line that is read from two of them gives two records.
 
     Args:
         path: the log file, compressed (gz, bz2, xz, zst) or not. All of it is read into memory.

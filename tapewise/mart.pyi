@@ -34,7 +34,7 @@ class Mart:
 
         How much each account moved, and how much of its data was deleted; only for people who may see
         names, since an account is a name. A delete is charged to the account that put the file, or to
-        none if the put is not in the log. Reads all events of the archive from the beginning.
+        no account if the put is not in the log. Reads all events of the archive from the beginning.
 
         Args:
             archive: only this archive (null = all)
@@ -54,16 +54,16 @@ class Mart:
             period: day or month
             put_count: puts that did not fail
             get_count: gets that did not fail
-            failed_count: transfers that failed, as far as logs report failures; null where none of
-                their logs does
-            failures_unknown_count: transfers from logs that report no failures, where no other log
-                reports failures either; failed_count covers the remaining ones
-            deleted_count: files deleted that the account had put
+            failed_count: transfers that failed, according to logs that report failures; null if none of
+                their logs do
+            failures_unknown_count: transfers that are in no log that reports failures; failed_count
+                covers the rest
+            deleted_count: deleted files that the account had put
             user_count: number of distinct users
-            put_bytes: bytes put, as far as sizes are known
+            put_bytes: bytes put, counting only known sizes
             get_bytes: bytes retrieved by gets
             deleted_bytes: bytes of the files deleted
-            starts_on: local date of the day, or of the month's first day, in the archive's own zone
+            starts_on: local date of the day, or of the month's first day, in the archive's time zone
 
         In SQL:
 
@@ -93,10 +93,10 @@ class Mart:
     ) -> pl.DataFrame:
         """One row per archive, period, start of the period, interface and direction.
 
-        Transfers, failures and bytes by the time at which transfers ended, in the archive's own zone.
-        Filter on one period (WHERE period = 'day'); otherwise everything is counted three times. A
-        period without transfers has no row. Transfers whose time of day is unknown count in their day
-        and month, but in no ten-minute period.
+        Transfers, failures and bytes, grouped by the time at which the transfers ended (in the
+        archive's time zone). Filter on one period (WHERE period = 'day'); otherwise everything is
+        counted three times. A period without transfers has no row. Transfers whose time of day is
+        unknown are counted in their day and month, but not in any ten-minute period.
 
         Each column is also an argument: a value, or a list of values, that rows must have there.
 
@@ -107,21 +107,20 @@ class Mart:
             interface: the program that moved the files (ftp, nft, hsi, ...)
             direction: put or get
             transfer_count: transfers that ended in the period, failed ones included
-            failed_count: how many of them failed, as far as logs report failures; null where none of
-                their logs does
-            failures_unknown_count: how many of them come from logs that report no failures, where no
-                other log reports failures either; failed_count covers the remaining ones
+            failed_count: how many of them failed, according to logs that report failures; null if none
+                of their logs do
+            failures_unknown_count: how many of them are in no log that reports failures; failed_count
+                covers the rest
             saturated_count: how many of them have a saturated size, so size_bytes is a lower bound
-            size_bytes: bytes of the transfers that did not fail, as far as sizes are known; null where
-                no size is known. All bytes of a transfer count at the time it ended, however long it
-                took. A sum over ten minutes is therefore not a rate, and may exceed what the network
-                can carry
-            unknown_size_count: how many did not fail and have no size
-            duration_s: total seconds of the transfers that did not fail, as far as durations are known;
+            size_bytes: bytes of the transfers that did not fail, counting only known sizes; null where
+                no size is known. All bytes of a transfer are counted when it ended, however long it
+                took, so a sum over ten minutes is not a rate and may exceed what the network can carry
+            unknown_size_count: transfers that did not fail but have no size
+            duration_s: total seconds of the transfers that did not fail, counting only known durations;
                 null where no duration is known
-            unknown_duration_count: how many did not fail and have no duration
-            starts_at: when the period begins. If clocks go back across midnight, the day has two
-                midnights, and the second counts
+            unknown_duration_count: transfers that did not fail but have no duration
+            starts_at: when the period begins; if clocks go back across midnight, the day has two
+                midnights and begins at the second
             starts_on: local date on which the period begins
 
         In SQL:
@@ -152,32 +151,32 @@ class Mart:
         is_time_of_day_unknown: Values = None,
         cell_at: Values = None,
     ) -> pl.DataFrame:
-        """One row per archive, interface, direction, ten minutes of local time in which transfers ended,
-        and whether their time of day is known.
+        """One row per archive, interface, direction and ten minutes of local time in which transfers
+        ended; transfers whose time of day is unknown have rows of their own.
 
-        The rollup that mart.activity is computed from; far smaller than the transfers.
+        The rollup from which mart.activity is computed; it has far fewer rows than there are transfers.
 
         Each column is also an argument: a value, or a list of values, that rows must have there.
 
         Columns:
             archive: name of the archive
             kind: kind of archive (measured, synthetic, simulated)
-            timezone: the archive's own zone (IANA name)
+            timezone: the archive's time zone (IANA name)
             interface: the program that moved the files (ftp, nft, hsi, ...)
             direction: put or get
             transfer_count: transfers that ended in the cell, failed ones included
-            failed_count: how many of them failed, as far as logs report failures
-            failures_unknown_count: how many of them come from logs that report no failures, where no
-                other log reports failures either; failed_count covers the remaining ones
+            failed_count: how many of them failed, according to logs that report failures
+            failures_unknown_count: how many of them are in no log that reports failures; failed_count
+                covers the rest
             saturated_count: how many of them have a saturated size
-            size_bytes: bytes of the transfers that did not fail, as far as sizes are known; all bytes
-                of a transfer count at the time it ended, so this is not a rate
-            unknown_size_count: how many did not fail and have no size
-            duration_us: total microseconds of the transfers that did not fail, as far as durations are
-                known; an integer, so a recount always gives the same sum
-            unknown_duration_count: how many did not fail and have no duration
-            is_time_of_day_unknown: the time of day of these transfers is unknown; their cells are at
-                noon by their source's clock
+            size_bytes: bytes of the transfers that did not fail, counting only known sizes; all bytes
+                of a transfer are counted when it ended, so this is not a rate
+            unknown_size_count: transfers that did not fail but have no size
+            duration_us: total microseconds of the transfers that did not fail, counting only known
+                durations; an integer, so a recount always gives the same sum
+            unknown_duration_count: transfers that did not fail but have no duration
+            is_time_of_day_unknown: whether the time of day of these transfers is unknown, in which case
+                cell_at is noon by their source's clock
             cell_at: when the ten minutes begin
 
         In SQL:
@@ -235,11 +234,12 @@ class Mart:
         Columns:
             archive: name of the archive
             kind: measured (real logs), synthetic (logs made up for examples and tests) or simulated;
-                these are never added together
-            timezone: the archive's own zone (IANA name), in which days, weekdays and hours are counted
+                data of different kinds is never added together
+            timezone: the archive's time zone (IANA name), in which days, weekdays and hours are counted
             created_at: when the archive was added to the warehouse
-            retained_since: the time from which single transactions are kept (`tapewise forget`); only
-                mart.activity and mart.activity_cells cover earlier times. Null if nothing is forgotten
+            retained_since: the time from which individual transactions are kept (`tapewise forget`
+                removes earlier ones); only mart.activity and mart.activity_cells cover earlier times.
+                Null if nothing is forgotten
 
         In SQL:
 
@@ -261,9 +261,9 @@ class Mart:
     ) -> pl.DataFrame:
         """One row per request of a known user that did not fail.
 
-        The requests of known users, cut into bursts: batches in which a user has nothing under way for
-        at most idle_s before asking again. Failed requests are left out. A burst that is cut by an edge
-        of the range becomes two.
+        The requests of known users, divided into bursts. A burst is a batch of one user's requests,
+        with pauses of at most idle_s in which the user has nothing under way. Failed requests are left
+        out. A burst that crosses an edge of the range becomes two.
 
         Args:
             archive: only this archive (null = all)
@@ -273,10 +273,9 @@ class Mart:
             direction: put or get (null = both)
             client: only this client machine (null = all)
             class_of_service: only this class of service (null = all)
-            idle_s: a user who has nothing under way for longer than this begins another burst (null =
-                60 s)
-            measure: which time goes with the size, service or open, as in mart.workload_requests; null
-                = service
+            idle_s: idle seconds after which a user's next request begins a new burst (null = 60)
+            measure: which time is paired with the size, service or open, as in mart.workload_requests;
+                null = service
 
         Columns:
             archive: name of the archive
@@ -290,10 +289,13 @@ class Mart:
             size_bytes: bytes moved, null if not known
             gap_s: seconds from the previous request of the burst to this one, both by asked_at; null
                 for the first
-            size_log10: decimal logarithm of size_bytes, null where that is not above 0
-            time_log10: decimal logarithm of the seconds of the measure, null where they are not above 0
-            set_apart: why it is in no class, as in mart.workload_requests; null for what is in a class
-            is_time_of_day_unknown: the time of day is unknown, so the request is in no burst
+            size_log10: decimal logarithm of size_bytes, null where that is not positive
+            time_log10: decimal logarithm of the seconds of the measure, null where that time is not
+                positive
+            set_apart: why it is in no class, as in mart.workload_requests; null for a request in a
+                class
+            is_time_of_day_unknown: whether the time of day is unknown; if so, the request is in no
+                burst
             asked_at: when it was requested, as in mart.workload_requests; null where the time of day is
                 unknown
             ended_at: when the transfer ended
@@ -319,21 +321,22 @@ class Mart:
         """One row per archive, grouping (all, day, month, size_class, interface, class_of_service) and
         group in which there were gets.
 
-        How often gets found their file on disk. For each get the logs show that it did, that it did
-        not, or neither; an unknown answer is never guessed. hit_ratio covers the gets with evidence
-        (cache_evidence of mart.requests), and unknown_ratio is the share of gets without it. If the
-        logs of an archive contain no evidence, it has no hit_ratio, and its unknown_ratio is 1. Only
-        successful gets count; an open with no transfer logged after it counts as a get. In a simulated
-        archive, only gets requested since its run became steady count (none, if it never did). Filter
-        on one grouping (WHERE grouped_by = 'day'); otherwise everything appears six times.
+        How often gets found their file on disk. If the logs show neither that a file was on disk nor
+        that it was not, the get is counted as unknown, and nothing is guessed. hit_ratio covers the
+        gets with evidence (cache_evidence of mart.requests), and unknown_ratio is the share of gets
+        without evidence. If the logs of an archive contain no evidence, its hit_ratio is null and its
+        unknown_ratio is 1. Only successful gets count; an open without a logged transfer counts as a
+        get. In a simulated archive, gets requested before its run became steady do not count (if it
+        never did, no gets count). Filter on one grouping (WHERE grouped_by = 'day'); otherwise each get
+        is counted six times.
 
         Args:
             archive: only this archive (null = all)
             since: only requests that ended at or after this time (null = from the first)
             until: only requests that ended before this time (null = to the last)
             interface: only this interface (null = all)
-            direction: accepted for uniformity - only gets can hit, so null and get are the same, and
-                put gives no rows
+            direction: accepted for uniformity; only gets can hit, so null and get are equivalent, and
+                put returns no rows
             client: only this client machine (null = all)
             class_of_service: only this class of service (null = all)
 
@@ -352,8 +355,8 @@ class Mart:
             uncached_count: gets whose file was not on disk: those that joined a stage and those that
                 started one (misses)
             joined_count: how many of the uncached gets waited for a stage that another request had
-                started; null where this is unknown, as in all logs so far. They then count as misses
-                (or as hits, where the only evidence is that no stage was logged)
+                started; null where this is unknown, as in all logs so far. Such gets then count as
+                misses (or as hits, where the only evidence is that no stage was logged)
             unknown_count: gets whose source (disk or tape) is unknown
             bypassed_count: how many of the unknown gets are unknown because staging was bypassed, or
                 because their class of service is tape-only
@@ -361,16 +364,15 @@ class Mart:
                 so their bytes are a lower bound
             cached_bytes: bytes of the cached gets
             uncached_bytes: bytes of the uncached gets
-            hit_ratio: cached_count / (cached_count + uncached_count) (0 to 1), that is, hits over hits,
-                joined gets and misses; null without evidence
-            hit_ratio_low: lower end of Wilson's 95 % interval, which treats gets as drawn
-                independently. Gets of one batch resemble each other, so the real uncertainty is at
-                least this large
-            hit_ratio_high: upper end of that interval
+            hit_ratio: cached_count / (cached_count + uncached_count) (0 to 1), where uncached_count
+                includes joined gets; null without evidence
+            hit_ratio_low: lower end of the 95 % Wilson interval, which treats gets as independent. Gets
+                of one batch resemble each other, so the real uncertainty is at least this large
+            hit_ratio_high: upper end of the 95 % Wilson interval
             byte_hit_ratio: cached_bytes / (cached_bytes + uncached_bytes) (0 to 1); null without
                 evidence or bytes
             unknown_ratio: unknown_count over get_count (0 to 1)
-            starts_on: local date on which the day or month begins, in the archive's own zone; null for
+            starts_on: local date on which the day or month begins, in the archive's time zone; null for
                 other groupings
 
         In SQL:
@@ -396,10 +398,10 @@ class Mart:
         """One row per workload model, archive, interface, direction, class and local day on which it has
         requests.
 
-        How many of a day's requests were in each class of a workload model, by the archive's own days.
-        Some requests are set apart: those that failed, those whose size or time is unknown, zero or
+        How many requests were in each class of a workload model on each local day of the archive. Some
+        requests are set apart: those that failed, those whose size or time is unknown, zero or
         saturated, and those for which the model has no classes (mart.transfer_classes gives the
-        reason). They are in no class, and not in the total of the ratios.
+        reason). Such requests are in no class and are not counted in the ratios.
 
         Args:
             archive: only this archive (null = all)
@@ -414,7 +416,7 @@ class Mart:
         Columns:
             model: name of the model
             archive: name of the archive that the requests belong to, which need not be the model's
-            kind: kind of the related archive (measured, synthetic, simulated)
+            kind: kind of that archive (measured, synthetic, simulated)
             interface: the program that moved the files (ftp, nft, hsi, unitree, ...)
             direction: put or get
             class_number: number of the class, as in mart.workload_classes
@@ -423,7 +425,7 @@ class Mart:
             size_bytes: bytes moved by them
             request_ratio: request_count over the day's requests in all classes of the model, archive,
                 interface and direction (0 to 1)
-            starts_on: local date on which the day begins, in the archive's own zone
+            starts_on: local date on which the day begins, in the archive's time zone
 
         In SQL:
 
@@ -449,11 +451,11 @@ class Mart:
         """One row per direction, quantity and statistic that either archive has.
 
         Compares two archives of any kind (measured, synthetic or simulated) and shows where they differ
-        by more than chance. Days (blocks) are resampled. Days that both sides share are drawn together,
-        so archives with the same requests are compared request by request, and other archives as
-        independent samples. The interval is the difference plus or minus t standard errors. Holm's
-        method corrects for testing several figures at once. A simulated archive counts from the time
-        its run became steady; if it never did, there are no rows.
+        by more than chance. Days (or other blocks of time) are resampled. Days that both sides have in
+        common are drawn together, so archives with the same requests are compared request by request,
+        and other archives are compared as independent samples. The interval is the difference plus or
+        minus t standard errors. Holm's method corrects for testing several figures at once. A simulated
+        archive counts from the time its run became steady; if it never did, there are no rows.
 
         Args:
             a: the first archive
@@ -465,7 +467,7 @@ class Mart:
             client: only this client machine (null = all)
             class_of_service: only this class of service (null = all)
             block_s: length of a block in seconds; requests of one block stay together, so a block must
-                be longer than the bursts (null = local days, by the clock of a)
+                be longer than a burst of requests (null = local days of archive a)
             replicate_count: how many times the blocks are resampled (null = 200)
 
         Columns:
@@ -486,18 +488,18 @@ class Mart:
             b_count: requests of b that the statistic is computed from
             block_count: blocks that contain any of these requests, on the side that has fewer such
                 blocks
-            p_value: how often chance alone gives a difference as far from zero, two-sided; 1 where
-                there is no difference, 0 where the difference is the same in all blocks
-            adjusted_p_value: p_value after Holm's method, over all rows that are compared
-            is_different: adjusted_p_value is below 0.05; null where the figure is not compared
-            set_apart: why the figure is not compared - only in a, only in b, not known (how many are
-                under way, where a log never records when a transfer began), one block (chance shows
-                only between blocks), too few (a quantile needs five requests beyond it); null where it
-                is compared
-            a_began_at: when the first of the requests of a that count was made
-            a_ended_at: when the last request of a ended
-            b_began_at: when the first of the requests of b that count was made
-            b_ended_at: when the last request of b ended
+            p_value: two-sided probability that chance alone gives a difference this far from zero; 1
+                where there is no difference, 0 where the difference is the same in all blocks
+            adjusted_p_value: p_value adjusted by Holm's method, over all rows that are compared
+            is_different: whether adjusted_p_value is below 0.05; null where the figure is not compared
+            set_apart: why the figure is not compared - only in a, only in b, not known (the number
+                under way, if a log never records when a transfer began), one block (chance can be
+                judged only from several), too few (a quantile needs five requests beyond it); null
+                where it is compared
+            a_began_at: when the first counted request of a was made
+            a_ended_at: when the last counted request of a ended
+            b_began_at: when the first counted request of b was made
+            b_ended_at: when the last counted request of b ended
 
         In SQL:
 
@@ -519,11 +521,11 @@ class Mart:
         class_of_service: str | None = None,
         block_s: float | None = None,
     ) -> pl.DataFrame:
-        """One row per side, direction and block that the side's time touches.
+        """One row per side, direction and block that overlaps the side's time span.
 
-        The blocks of time of a comparison, and how busy the archives were in them. Blocks without any
-        request are included. The first block begins with the first request, and the last block ends
-        when the last request ends.
+        The blocks of time that a comparison uses, and how busy the archives were in each. Blocks
+        without any request are included. The first block begins with the first request, and the last
+        block ends when the last request ends.
 
         Args:
             a: the first archive
@@ -535,12 +537,12 @@ class Mart:
             client: only this client machine (null = all)
             class_of_service: only this class of service (null = all)
             block_s: length of a block in seconds; requests of one block stay together, so it must be
-                longer than the bursts (null = local days, by the clock of a)
+                longer than a burst of requests (null = local days of archive a)
 
         Columns:
             side: a or b
             direction: put, get, or all; put and get only if either side has any
-            block_us: microseconds of the block within the side's time
+            block_us: microseconds of the block that lie within the side's time span
             busy_us: microseconds that transfers were under way, summed over all transfers; null if
                 there are transfers of the side and direction, but none has a known start
             idle_us: microseconds in which no transfer was under way; null under the same conditions as
@@ -573,7 +575,8 @@ class Mart:
         """One row per side, direction, quantity, statistic and replicate.
 
         Means, shares and counts per day of two archives, and what they would have been with other days
-        (blocks). Each block is drawn as often as mart.poisson_weight says, equally often on both sides.
+        (or other blocks of time). Each block is drawn the number of times that mart.poisson_weight
+        gives, which is the same on both sides.
 
         Args:
             a: the first archive
@@ -585,7 +588,7 @@ class Mart:
             client: only this client machine (null = all)
             class_of_service: only this class of service (null = all)
             block_s: length of a block in seconds; requests of one block stay together, so it must be
-                longer than the bursts (null = local days, by the clock of a)
+                longer than a burst of requests (null = local days of archive a)
             replicate_count: how many times the blocks are resampled (null = 200)
 
         Columns:
@@ -600,12 +603,12 @@ class Mart:
             statistic: mean, per day, or share (0 to 1; for a cause, of the requests that waited for it
                 at all)
             unit: s, 1/day, bytes/day or 1
-            replicate: number of the replicate; 0 is the logged data, each block once
+            replicate: number of the replicate; 0 is the logged data, with each block drawn once
             request_count: requests that the value is computed from, each counted as often as its block
                 was drawn
             block_count: blocks that contain any of these requests
             value: the statistic of this replicate, in the unit; null if none of the blocks was drawn,
-                or if it is unknown (how many were under way, where no transfer has a known start)
+                or if it is unknown (the number under way, if no transfer has a known start)
             span_began_at: when the first request of the side was made
             span_ended_at: when the last request of the side ended
 
@@ -632,10 +635,10 @@ class Mart:
     ) -> pl.DataFrame:
         """One row per side, direction, quantity, statistic and replicate.
 
-        Quantiles of the times of two archives, and what they would have been with other days (blocks).
-        A quantile is the smallest time that the given share of the requests did not exceed. In a
-        replicate the quantile is looked up among all requests, shifted by as much as the share of
-        requests below it has moved, so the requests are sorted only once.
+        Quantiles of the times of two archives, and what they would have been with other days (or other
+        blocks of time). A quantile is the smallest time that the given share of the requests did not
+        exceed. To sort the requests only once, a replicate's quantile is looked up among all requests,
+        shifted by as much as the share of requests below it has moved.
 
         Args:
             a: the first archive
@@ -647,7 +650,7 @@ class Mart:
             client: only this client machine (null = all)
             class_of_service: only this class of service (null = all)
             block_s: length of a block in seconds; requests of one block stay together, so it must be
-                longer than the bursts (null = local days, by the clock of a)
+                longer than a burst of requests (null = local days of archive a)
             replicate_count: how many times the blocks are resampled (null = 200)
 
         Columns:
@@ -656,7 +659,7 @@ class Mart:
             quantity: what is measured - transfer time, stage time (of gets), total time
             statistic: p50, p90 or p99
             unit: s
-            replicate: number of the replicate; 0 is the logged data, each block once
+            replicate: number of the replicate; 0 is the logged data, with each block drawn once
             request_count: requests that the value is computed from, each counted as often as its block
                 was drawn
             block_count: blocks that contain any of these requests
@@ -687,9 +690,9 @@ class Mart:
 
         The requests that a comparison of two archives uses, with the block of time that each belongs
         to. Requests that failed or have no known transfer are left out. Requests made before a
-        simulated archive's run became steady are left out on both sides (an archive that had ended by
-        then is from another time, and is kept whole); if either side is a simulated archive that never
-        became steady, there are no rows.
+        simulated archive's run became steady are left out on both sides, except that an archive that
+        had ended by then is from another time and is kept whole. If either side is a simulated archive
+        that never became steady, there are no rows.
 
         Args:
             a: the first archive
@@ -701,13 +704,13 @@ class Mart:
             client: only this client machine (null = all)
             class_of_service: only this class of service (null = all)
             block_s: length of a block in seconds; requests of one block stay together, so it must be
-                longer than the bursts (null = local days, by the clock of a)
+                longer than a burst of requests (null = local days of archive a)
 
         Columns:
             side: a or b; an archive may be compared with itself
             archive: name of the archive
             kind: kind of archive (measured, synthetic, simulated)
-            timezone: the zone whose days are the blocks, which is that of archive a
+            timezone: time zone of archive a, whose days are the blocks
             transfer_id: the transfer, as in mart.transfers
             direction: put or get
             size_bytes: bytes moved
@@ -715,8 +718,8 @@ class Mart:
             stage_s: seconds the stage took, as logged; null where there was none
             total_s: seconds from the request until the transfer ended; null if not known, or if
                 is_total_negative
-            is_total_negative: according to its times, the request ended clock_step_s (of mart.requests)
-                or more before it was made, so two clocks disagree
+            is_total_negative: whether, according to its times, the request ended clock_step_s (of
+                mart.requests) or more before it was made; if so, two clocks disagree
             is_cached: whether a get found its file on disk, as in mart.requests
             is_joined: whether the request waited for a stage that another request had started, as in
                 mart.requests
@@ -724,7 +727,7 @@ class Mart:
                 failing that, ended
             started_at: when the transfer began; null if not known
             ended_at: when the transfer ended
-            block_at: when the block of time in which the request was made begins
+            block_at: start of the block of time in which the request was made
             span_began_at: when the first request of the side was made, on any interface
             span_ended_at: when the last request of the side ended, on any interface
 
@@ -750,21 +753,22 @@ class Mart:
     ) -> pl.DataFrame:
         """One row per period in which an archive was known to be configured differently.
 
-        Changes of configuration that people recorded with `tapewise config-changes add`. The archive
-        does not log them, although they change what logged times mean: while staging is bypassed, and
-        in a tape-only class of service, the time to open a file includes no mount. Changes may overlap.
+        Configuration changes that people recorded with `tapewise config-changes add`. The archive does
+        not log them, although they change what logged times mean. While staging is bypassed, and in a
+        tape-only class of service, the time to open a file does not include a mount. Changes may
+        overlap.
 
         Each column is also an argument: a value, or a list of values, that rows must have there.
 
         Columns:
-            config_change_id: number of the change, as `tapewise config-changes remove` takes it
+            config_change_id: number of the change, for `tapewise config-changes remove`
             archive: name of the archive
             kind: kind of archive (measured, synthetic, simulated)
             change_kind: staging bypass, tape only or other
             class_of_service: the class of service that the change applies to, null if it applies to all
-            note: what people know about the change
-            started_at: when the archive began to be configured like this (1985-01-01 if it always was)
-            ended_at: when the change ended, null if it still applies
+            note: what is known about the change
+            started_at: when this configuration began to apply (1985-01-01 if it always did)
+            ended_at: when this configuration ceased to apply, null if it still does
             recorded_at: when the change was recorded
 
         In SQL:
@@ -787,7 +791,7 @@ class Mart:
 
         Which views and functions of mart an archive's logs can feed, and what the logs lack for the
         others. A format may be able to report more than its lines have contained so far. Views of data
-        that people enter, or that is calculated or simulated, have no row; nor do archives without
+        that is entered by people, calculated or simulated have no row. Neither do archives without
         logs.
 
         Each column is also an argument: a value, or a list of values, that rows must have there.
@@ -797,7 +801,7 @@ class Mart:
             kind: kind of archive (measured, synthetic, simulated)
             view_name: name of the view or function in mart
             state: fed, partly (some columns stay null, or some rows are missing) or not
-            why: what the archive's logs do not contain, null where the view is fed
+            why: what the archive's logs do not contain; null if the view is fed
 
         In SQL:
 
@@ -890,17 +894,17 @@ class Mart:
     ) -> pl.DataFrame:
         """One row per figure of a day's report.
 
-        The figures of the site's own daily report, as it gives them: gigabytes (`_gb`) stay the
-        report's own gigabytes, because a report does not say whether they are 10^9 or 2^30 bytes. Each
-        column has one meaning. A column that names what a figure is about is null in sections that are
-        about something else, and in totals. If a day's report was corrected, each figure is from the
-        row read last; a row that the correction no longer has is kept.
+        The figures of the site's own daily report, unconverted. Gigabytes (`_gb`) stay the report's own
+        gigabytes, because a report does not say whether they are 10^9 or 2^30 bytes. A column that
+        names what a figure is about is null in sections that are about something else, and in totals.
+        If a day's report was corrected, each figure comes from the row read last; a row that the
+        corrected report omits is kept.
 
         Each column is also an argument: a value, or a list of values, that rows must have there.
 
         Columns:
-            daily_report_id: number of the row in the warehouse, as `explain row` takes it; changes when
-                a source is read again
+            daily_report_id: number of the row in the warehouse, for `tapewise explain row`; changes
+                when the source is re-read
             archive: name of the archive
             kind: kind of archive (measured, synthetic, simulated)
             source: the stream of reports
@@ -919,12 +923,12 @@ class Mart:
             library: library, or part of one, as the report names it (such as 1,4 for an LSM); only in
                 sections free_slots, library_drives and cartridge_moves (the one that the cartridges
                 left)
-            to_library: where the cartridges went, named in the same way; only in section
+            to_library: where the cartridges went, named in the same way as library; only in section
                 cartridge_moves
             vsn: the cartridge (its volume serial number); only in section volumes
             figure: what was counted, with its unit (put_count, put_gb, mounted_s, locked_ratio, ...)
             value: value of the figure
-            is_total: the figure is the report's own total of its rows
+            is_total: whether the figure is the report's own total of its rows
             reported_on: the day that the report covers
 
         In SQL:
@@ -946,20 +950,20 @@ class Mart:
         client: str | None = None,
         class_of_service: str | None = None,
     ) -> pl.DataFrame:
-        """One row per archive, interface, direction and tenth of a second of open time that occurs; if all
-        requests were bypassed, one row without a bin.
+        """One row per archive, interface, direction and bin that contains requests, or one row without a
+        bin if all requests were bypassed.
 
-        How long files on disk took to open, in bins of 100 ms. As at SDSC, open times below 7 s count
-        as disk, because no file there was seen to come from tape that fast. (mart.cache_hits uses a
-        limit of 8 s, the first boundary of mart.open_time_clusters.) In all other respects the function
-        is the same as mart.open_times.
+        How long files on disk took to open, in bins of 100 ms. Open times below 7 s count as disk,
+        because no file at SDSC was seen to come from tape that fast. (mart.cache_hits uses a limit of 8
+        s, the first boundary of mart.open_time_clusters.) In all other respects the function is the
+        same as mart.open_times.
 
         Args:
             archive: only this archive (null = all)
             since: only requests that ended at or after this time (null = from the first)
             until: only requests that ended before this time (null = to the last)
             interface: only this interface (null = all)
-            direction: put or get (null = both, and also opens whose direction is not known)
+            direction: put or get (null = both, and opens of unknown direction)
             client: only this client machine (null = all)
             class_of_service: only this class of service (null = all)
 
@@ -972,11 +976,11 @@ class Mart:
                 where all requests of the archive, interface and direction were bypassed
             request_count: requests whose open time is in this bin
             running_count: requests whose open time is in this bin or a shorter one
-            bypassed_count: requests with such an open time that were left out, because staging was
+            bypassed_count: requests with an open time below 7 s that were left out, because staging was
                 bypassed or their class of service is tape-only; the same in each row of an archive,
                 interface and direction
             request_ratio: request_count over all requests of the archive, interface and direction that
-                opened in less than 7 s (0 to 1), without bypassed ones
+                opened in less than 7 s (0 to 1), excluding bypassed requests
             running_ratio: running_count over the same total; 1 in the last row
 
         In SQL:
@@ -1004,8 +1008,9 @@ class Mart:
     ) -> pl.DataFrame:
         """One row per archive, interface, direction and full stratum.
 
-        The points of the lower envelope: the fastest transfer of each full stratum of sizes. Slower
-        transfers waited for something; these waited least or not at all.
+        The points of the lower envelope. Transfers are sorted by size and divided into strata, and the
+        fastest transfer of each full stratum is a point. Slower transfers waited for something; these
+        waited least or not at all.
 
         Args:
             archive: only this archive (null = all)
@@ -1015,7 +1020,7 @@ class Mart:
             direction: put or get (null = both)
             client: only this client machine (null = all)
             class_of_service: only this class of service (null = all)
-            stratum_size: transfers in a stratum (null, or a number below 1 = 100 for puts, 25 for gets)
+            stratum_size: transfers in a stratum (null or below 1 = 100 for puts, 25 for gets)
 
         Columns:
             archive: name of the archive
@@ -1023,8 +1028,8 @@ class Mart:
             interface: the program that moved the files (ftp, nft, hsi, ...)
             direction: put or get
             stratum: number of the stratum by size, from 1
-            size_bytes: size of the fastest transfer of the stratum in bytes (of equally short ones, the
-                largest)
+            size_bytes: size in bytes of the fastest transfer of the stratum (of several equally fast
+                ones, the largest)
             duration_s: seconds that the fastest transfer of the stratum took
 
         In SQL:
@@ -1050,12 +1055,14 @@ class Mart:
         class_of_service: str | None = None,
         stratum_size: int | None = None,
     ) -> pl.DataFrame:
-        """One row per archive, interface, direction and stratum, and one for what the filter leaves out.
+        """One row per archive, interface, direction and stratum, and one for the transfers that the filter
+        leaves out.
 
-        The transfers sorted by size and cut into strata, with the fastest transfer of each stratum;
-        envelope_points and lower_envelopes are computed from it. Only successful transfers with a
-        duration and an unsaturated size are included. Those that the filter leaves out (coarse clock
-        and less than 10 s, or zero duration) share one row without a stratum.
+        The transfers sorted by size and divided into strata, with the fastest transfer of each stratum.
+        mart.envelope_points and mart.lower_envelopes are computed from this function. Only successful
+        transfers with a duration and an unsaturated size are included. Transfers that the filter leaves
+        out (those of less than 10 s by a coarse clock, and those of zero duration) share one row
+        without a stratum.
 
         Args:
             archive: only this archive (null = all)
@@ -1065,7 +1072,7 @@ class Mart:
             direction: put or get (null = both)
             client: only this client machine (null = all)
             class_of_service: only this class of service (null = all)
-            stratum_size: transfers in a stratum (null, or a number below 1 = 100 for puts, 25 for gets)
+            stratum_size: transfers in a stratum (null or below 1 = 100 for puts, 25 for gets)
 
         Columns:
             archive: name of the archive
@@ -1073,13 +1080,15 @@ class Mart:
             interface: the program that moved the files (ftp, nft, hsi, ...)
             direction: put or get
             stratum_size: transfers in a full stratum
-            stratum: number of the stratum by size, from 1; null for what the filter leaves out
+            stratum: number of the stratum by size, from 1; null for transfers that the filter leaves
+                out
             transfer_count: transfers in the row
-            size_bytes: size of the fastest transfer of the stratum in bytes (of equally short ones, the
-                largest)
+            size_bytes: size in bytes of the fastest transfer of the stratum (of several equally fast
+                ones, the largest)
             duration_s: seconds that the fastest transfer of the stratum took
-            is_filtered: the row holds what the filter leaves out
-            is_full: the stratum is full; the last one by size is usually not, and does not count
+            is_filtered: whether the row is for transfers that the filter leaves out
+            is_full: whether the stratum is full; the last one by size usually is not, and is then not
+                used
 
         In SQL:
 
@@ -1105,8 +1114,8 @@ class Mart:
         """One row per transfer.
 
         The transfers from which the lower envelope and the residuals are computed: successful transfers
-        with a duration and an unsaturated size. Those that the filter leaves out (coarse clock and less
-        than 10 s, or zero duration) are flagged.
+        with a duration and an unsaturated size. Transfers that the filter leaves out (those of less
+        than 10 s by a coarse clock, and those of zero duration) are flagged.
 
         Args:
             archive: only this archive (null = all)
@@ -1124,10 +1133,10 @@ class Mart:
             direction: put or get
             size_bytes: bytes moved
             duration_s: seconds the transfer took
-            is_filtered: the filter leaves this transfer out
+            is_filtered: whether the filter leaves this transfer out
             ended_at: when the transfer ended
-            group_number: an integer that stands for archive, interface and direction within this
-                answer, because integers sort faster
+            group_number: number that identifies the archive, interface and direction within this
+                result; used because integers sort faster than names
 
         In SQL:
 
@@ -1146,11 +1155,12 @@ class Mart:
         numerator_df: float,
         denominator_df: float,
     ) -> pl.DataFrame:
-        """The value below which F lies with this probability; 0 and infinity at the ends.
+        """The value below which F lies with this probability; 0 for probability 0, and infinity for
+        probability 1.
 
-        The quantile of the F distribution: 95 % of all F are below f_quantile(0.95, ...). Accurate to a
-        relative 1e-10. A number cannot be close enough to 1 to ask for a value far up; for an upper
-        tail p, use 1 / f_quantile(p, denominator_df, numerator_df).
+        The quantile of the F distribution: F is below f_quantile(0.95, ...) with a probability of 95 %.
+        The relative error is at most 1e-10. No number is close enough to 1 to request a quantile far
+        out in the upper tail; for an upper tail p, use 1 / f_quantile(p, denominator_df, numerator_df).
 
         Args:
             probability: probability of a smaller F (0 to 1, else null)
@@ -1172,8 +1182,8 @@ class Mart:
         """The probability that F is larger than f (0 to 1); null for an invalid F or invalid degrees of
         freedom.
 
-        The p of an analysis of variance. Accurate to a relative 1e-10 down to the smallest number there
-        is; below that it is 0.
+        The p-value of an analysis of variance. The relative error is at most 1e-10. A result below the
+        smallest representable number is 0.
 
         Args:
             f: the ratio of two mean squares, at least 0 (else null)
@@ -1198,9 +1208,9 @@ class Mart:
     ) -> pl.DataFrame:
         """One row per get that did not fail, of a file whose path is in the log.
 
-        Gets with the age of the data they read. The age is counted from the put of the version that was
-        read, even if it has been renamed since; an overwrite resets it. Reads all events of the archive
-        from the beginning.
+        Gets, with the age of the data that they read. The age is counted from the put of the version
+        that was read, even if it has been renamed since; an overwrite resets it. Reads all events of
+        the archive from the beginning.
 
         Args:
             archive: only this archive (null = all)
@@ -1208,7 +1218,7 @@ class Mart:
                 beginning (null = from the first)
             until: only events before this time, and only what was known by then (null = to the last)
             interface: only this interface (null = all)
-            direction: get; put gives no rows (null = get)
+            direction: get (null = get); put returns no rows
             client: only this client machine (null = all)
             class_of_service: only this class of service (null = all)
 
@@ -1226,8 +1236,8 @@ class Mart:
             size_bytes: bytes moved, null if the log does not say
             age_s: seconds from the put of the version to the end of this get, null if its put is not in
                 the log
-            earlier_get_count: how often the version was got before, according to the log
-            since_last_get_s: seconds since the version was last got, null for its first get
+            earlier_get_count: number of earlier gets of the version in the log
+            since_last_get_s: seconds since the previous get of the version, null for its first get
             put_at: when the version was put, null if that is not in the log
             ended_at: when the get ended
 
@@ -1262,16 +1272,16 @@ class Mart:
     ) -> pl.DataFrame:
         """One row per put, get, delete, rename or copy that did not fail.
 
-        What happened to files, from the logs of transfers and of the name space together. Only events
-        of counted sources that did not fail are included. Reads and writes within files (is_of_parts of
-        mart.transfers) are left out. A rename concerns two names; mart.file_histories follows renames.
-        Filter on happened_at, so that months outside the range are not read.
+        What happened to files, combining transfers and name-space events. Only events that come from
+        counted sources and did not fail are included. Reads and writes within files (is_of_parts of
+        mart.transfers) are left out. Each rename involves two names; mart.file_histories follows
+        renames. Filter on happened_at, so that months outside the range are not read.
 
         Each column is also an argument: a value, or a list of values, that rows must have there.
 
         Columns:
-            event_id: number of the row in the warehouse, of its transfer or its name-space event;
-                changes when a source is read again
+            event_id: number of the transfer or name-space event in the warehouse; changes when the
+                source is re-read
             archive: name of the archive
             kind: kind of archive (measured, synthetic, simulated)
             source: the stream of logs that reported it
@@ -1284,11 +1294,11 @@ class Mart:
             client: name of the client machine as the log gives it, null if the log does not say
             class_of_service: class of service, null if the log does not say
             file_key: 64-bit key of the file's path in the archive, null if the log has no paths
-            new_file_key: 64-bit key of the path after a rename or of a copy, else null
-            size_bytes: bytes moved, or of the file that was deleted or copied; null if the log does not
-                say
-            is_size_saturated: the size is at the limit of the log's counter (2^31 - 1), so the file may
-                be larger
+            new_file_key: 64-bit key of the new path in a rename or copy, else null
+            size_bytes: bytes moved, or the size of the file that was deleted or copied; null if the log
+                does not say
+            is_size_saturated: whether the size is at the limit of the log's counter (2^31 - 1), so that
+                the file may be larger
             happened_at: when the event happened; for a transfer, when it ended
 
         In SQL:
@@ -1313,10 +1323,10 @@ class Mart:
     ) -> pl.DataFrame:
         """One row per version of a file and event that concerned it.
 
-        What happened to each version of each file, followed through renames. A put or a copy makes a
-        version; a delete, another put, or a rename or copy onto its name ends it. If a file was put
-        before the log begins, or in a way that the log does not report, its version begins with the
-        first event that shows it. Reads all events of the archive from the beginning, whatever the
+        What happened to each version of each file, followed through renames. A put or copy creates a
+        version; it ends with a delete, or with another put, rename or copy to its name. If a file was
+        put before the log begins, or in a way that the log does not report, its version begins with the
+        first event that mentions it. Reads all events of the archive from the beginning, whatever the
         range.
 
         Args:
@@ -1332,8 +1342,8 @@ class Mart:
         Columns:
             archive: name of the archive
             kind: kind of archive (measured, synthetic, simulated)
-            version_id: event_id of the put or copy that made the version; otherwise of the first event
-                that mentions it
+            version_id: event_id of the put or copy that created the version or, if that is not in the
+                log, of the first event that mentions it
             event_number: 1 for the first event of the version
             event_id: the event, as in mart.file_events; a rename or put that replaced a file concerns
                 two versions
@@ -1348,9 +1358,9 @@ class Mart:
                 does not say, or if the size is saturated
             version_bytes: size of the version when it was put; if that is unknown, the largest size
                 that the log gives for it
-            is_name_new: a put or copy to a name that the log had not mentioned before, so it may have
-                replaced a file
-            born_at: when the version was put or made by a copy, null if that is not in the log
+            is_name_new: whether this is a put or copy to a name that the log had not mentioned before,
+                which may therefore have replaced a file
+            born_at: when the version was put or created by a copy, null if that is not in the log
             happened_at: when the event happened
 
         In SQL:
@@ -1375,8 +1385,8 @@ class Mart:
     ) -> pl.DataFrame:
         """One row per version of a file, from its put or copy to its delete or overwrite.
 
-        How long files lived, how often they were got, and how they ended, as far as was known at
-        `until`. Reads all events of the archive from the beginning.
+        How long files lived, how often they were retrieved, and how they ended, as known at `until`.
+        Reads all events of the archive from the beginning.
 
         Args:
             archive: only this archive (null = all)
@@ -1391,10 +1401,10 @@ class Mart:
         Columns:
             archive: name of the archive
             kind: kind of archive (measured, synthetic, simulated)
-            version_id: event_id of the put or copy that made the version; otherwise of the first event
-                that mentions it
+            version_id: event_id of the put or copy that created the version or, if that is not in the
+                log, of the first event that mentions it
             origin: how the version came into being (put, copy, or not in the log)
-            fate: deleted, overwritten, or kept as far as the log shows
+            fate: deleted, overwritten, or kept, according to the log
             interface: the interface that put the version, or whose log first mentions it
             user_id: number of the user who put the version, or who is first mentioned with it; null if
                 the log does not say
@@ -1404,8 +1414,8 @@ class Mart:
             last_file_key: 64-bit key of the version's last path
             size_bytes: size of the version when it was put; if that is unknown, the largest size that
                 the log gives for it, null if it gives none
-            get_count: how often the version was got
-            rename_count: how often the version was renamed
+            get_count: number of gets of the version
+            rename_count: number of renames of the version
             lifetime_s: seconds from the version's put to its end, null while it is kept or if its put
                 is not in the log
             put_at: when the version was put or copied, null if that is not in the log
@@ -1536,14 +1546,14 @@ class Mart:
         """One row per archive and gap of at least shortest_s.
 
         The gaps during which no transfer was under way, and how much of each gap is explained by
-        outages that people recorded with `tapewise outages add`. A failed transfer is activity (the
-        archive answered); opens and deletes are not, nor are transfers of sources that are not counted.
-        A gap that crosses an edge of the range is given whole, so it also appears in the answer for the
-        adjacent range. For this, the query also reads a margin before `since` and after `until`: a day,
-        or shortest_s if that is longer. A gap that extends beyond the margin is cut there and flagged
-        is_edge. A transfer that was under way at `until` and ended after the margin is not seen. There
-        are no gaps before the first transfer or after the last one that the warehouse holds, nor in a
-        period that the archive has forgotten (`tapewise forget`).
+        outages that people recorded with `tapewise outages add`. A failed transfer counts as activity,
+        because the archive answered. Opens, deletes and the transfers of uncounted sources do not. A
+        gap that crosses an edge of the range is returned whole, so it also appears in the result for
+        the adjacent range. To measure such gaps, the query also reads a margin of a day (or shortest_s,
+        if that is longer) before `since` and after `until`. A gap that extends beyond the margin is cut
+        off there and flagged is_edge. A transfer that was under way at `until` and ended after the
+        margin is not seen. No gaps are reported before the first transfer in the warehouse, after the
+        last one, or in a period that the archive has forgotten (`tapewise forget`).
 
         Args:
             archive: only this archive (null = all)
@@ -1553,8 +1563,8 @@ class Mart:
             direction: only puts or gets are activity (null = both)
             client: only transfers of this client machine are activity (null = all)
             class_of_service: only transfers of this class of service are activity (null = all)
-            shortest_s: only gaps of this length or more (null = 600; at SDSC, 10 to 20 minutes very
-                likely meant trouble)
+            shortest_s: only gaps of this length or more (null = 600; at SDSC, a gap of 10 to 20 minutes
+                very likely meant trouble)
 
         Columns:
             archive: name of the archive
@@ -1572,24 +1582,24 @@ class Mart:
             outage_notes: notes of the recorded outages that overlap the gap, in order of their start;
                 null if there are none
             idle_s: length of the gap; a lower bound where is_edge
-            explained_s: how many seconds of the gap recorded outages cover; overlapping outages are not
-                counted twice
+            explained_s: seconds of the gap that are covered by recorded outages; overlapping outages
+                are not counted twice
             explained_ratio: explained_s over idle_s (0 to 1)
             hour_unknown_count: transfers whose time of day is unknown, on the local days that the gap
                 touches. Each may have been under way during the gap, so the gap may be shorter or not
-                exist. The count is of the requested interface and direction, but of every client and
-                class
-            is_explained: recorded outages leave no part of the gap uncovered that is as long as
-                shortest_s
-            is_edge: the gap extends beyond what was read, so the last or the next transfer is not
-                known; ask for a longer range
-            is_time_ambiguous: the last or the next transfer has a local time that daylight saving makes
-                ambiguous (taken as the earlier of the two possible times, unless the order of the lines
-                in its file decides), so the gap may be an hour shorter or not exist
+                exist. The count covers only the requested interface and direction, but all clients and
+                classes
+            is_explained: whether every part of the gap that is not covered by recorded outages is
+                shorter than shortest_s
+            is_edge: whether the gap extends beyond what was read, so that the last or next transfer is
+                not known; query a longer range to find it
+            is_time_ambiguous: whether the last or next transfer has a local time that is ambiguous
+                because of daylight saving. The earlier of the two possible times is assumed, unless the
+                order of the lines in the file decides, so the gap may be an hour shorter or not exist
             started_at: when the last transfer ended
-            ended_at: when the next transfer began (when it ended, if the log does not say)
-            started_local: started_at by the archive's own clock
-            ended_local: ended_at by the archive's own clock
+            ended_at: when the next transfer began or, if the log does not say, when it ended
+            started_local: started_at in the archive's local time
+            ended_local: ended_at in the archive's local time
 
         In SQL:
 
@@ -1618,10 +1628,10 @@ class Mart:
         How many ten-minute windows of each local day are idle. A window is idle if no transfer, failed
         or not, ended in it, even if one was under way all the time. Figure 5 of the paper cited below
         counts log lines in this way; mart.idle_intervals shows when no transfer was under way. Windows
-        follow the archive's own clock. The days that the range touches are given whole. All windows of
-        a day without any transfer are idle, provided that the warehouse holds transfers before and
-        after it. If a log gives only the day of a transfer, it is not known which windows of that day
-        are idle, so the counts of the day are null.
+        follow the archive's clock. Days that the range covers only in part are returned whole. All
+        windows of a day without any transfer are idle, provided that the warehouse holds transfers
+        before and after it. If a log gives only the day of a transfer, it is not known which windows of
+        that day are idle, so the counts of the day are null.
 
         Args:
             archive: only this archive (null = all)
@@ -1637,20 +1647,20 @@ class Mart:
         Columns:
             archive: name of the archive
             kind: kind of archive (measured, synthetic, simulated)
-            window_count: ten-minute windows of the local day; 144, or 138 or 150 where clocks change by
-                an hour
+            window_count: number of ten-minute windows in the local day (144, or 138 or 150 if clocks
+                change by an hour)
             idle_count: windows in which no transfer ended; null if hour_unknown_count is not 0
             idle_ratio: idle_count over window_count (0 to 1); null if hour_unknown_count is not 0
-            explained_count: idle windows that recorded outages cover for half of the window or more;
-                null if hour_unknown_count is not 0
+            explained_count: idle windows that are at least half covered by recorded outages; null if
+                hour_unknown_count is not 0
             unexplained_count: idle_count minus explained_count; null if hour_unknown_count is not 0
-            repeated_count: idle windows in the second pass of an hour that the clock showed twice. A
-                log in local time does not distinguish the two passes, and all its lines are assigned to
-                the first, so these windows look idle; null if hour_unknown_count is not 0
+            repeated_count: idle windows in the second pass of the hour that is repeated when clocks go
+                back. A log in local time does not distinguish the two passes, and all its lines are
+                assigned to the first, so these windows look idle; null if hour_unknown_count is not 0
             hour_unknown_count: transfers that ended on this day at an unknown hour, because the log
                 gives only the day
-            is_edge: the first or last day for which the warehouse holds transfers, so part of it may
-                lie outside the logs
+            is_edge: whether this is the first or last day for which the warehouse has transfers; the
+                logs may cover only part of it
             starts_on: the local date
 
         In SQL:
@@ -1708,12 +1718,12 @@ class Mart:
         line_count: Values = None,
         line_ratio: Values = None,
     ) -> pl.DataFrame:
-        """One row per archive, source, fate and reason for which there are lines; a source's loaded lines
-        always have a row, even if there are none.
+        """One row per archive, source, fate and reason for which there are lines; every source has a row
+        for loaded lines, even if it has none.
 
-        What became of the lines of each source's log files, in total. The balance of mart.log_files is
-        broken down by the reasons of mart.ignored_lines and mart.rejected_reasons. Sources that are not
-        counted are included; sources without any file read are not.
+        What became of the lines of each source's log files, in total. The line counts of mart.log_files
+        are broken down by the reasons of mart.ignored_lines and mart.rejected_reasons. Uncounted
+        sources are included; sources with no files read are not.
 
         Each column is also an argument: a value, or a list of values, that rows must have there.
 
@@ -1722,8 +1732,8 @@ class Mart:
             kind: kind of archive (measured, synthetic, simulated)
             source: the stream of logs that the lines belong to
             format: format of the log
-            fate: what became of the lines - loaded (made rows), held (the warehouse had them already),
-                ignored (deliberately skipped), rejected
+            fate: what became of the lines - loaded (stored as rows), held (already in the warehouse),
+                ignored (deliberately skipped) or rejected
             reason: why lines were ignored or rejected; null for loaded and held
             line_count: number of lines
             line_ratio: line_count over all lines of the source (0 to 1); null if it has none
@@ -1758,14 +1768,14 @@ class Mart:
             point_count: points that the line is fitted to (n)
             latency_s: intercept of the line in seconds
             latency_se_s: standard error of the intercept in seconds
-            slope_s_per_byte: slope of the line in seconds per byte (null = there is no line, and
-                nothing derived from it)
+            slope_s_per_byte: slope of the line in seconds per byte (null = there is no line, and all
+                columns are null)
             slope_se_s_per_byte: standard error of the slope in seconds per byte
             regression_squares_s2: sum of squares that the line explains, in square seconds
             residual_squares_s2: sum of squares of the residuals, in square seconds
 
         Columns:
-            rate_bytes_per_s: 1 / slope; null where the slope is not above zero
+            rate_bytes_per_s: 1 / slope; null where the slope is not positive
             r: multiple R, the square root of r_squared, never negative; null under the same conditions
                 as r_squared
             r_squared: share of the sum of squares that the line explains (0 to 1); null where there is
@@ -1786,12 +1796,12 @@ class Mart:
             slope_high_s_per_byte: upper end of the 95 % interval of the slope, in seconds per byte;
                 null under the same conditions as slope_low_s_per_byte
             rate_low_bytes_per_s: 1 / slope_high_s_per_byte; null where slope_low_s_per_byte is not
-                above zero
-            rate_high_bytes_per_s: 1 / slope_low_s_per_byte; null where that is not above zero
+                positive
+            rate_high_bytes_per_s: 1 / slope_low_s_per_byte; null where that is not positive
             regression_df: degrees of freedom of the line (1)
             residual_df: degrees of freedom of the residuals (point_count - 2); null with fewer than 2
                 points
-            total_df: degrees of freedom in all (point_count - 1); null with fewer than 2 points
+            total_df: total degrees of freedom (point_count - 1); null with fewer than 2 points
             total_squares_s2: regression_squares_s2 + residual_squares_s2
             regression_mean_square_s2: regression_squares_s2 / regression_df
             residual_mean_square_s2: residual_squares_s2 / residual_df; null with fewer than 3 points
@@ -1815,14 +1825,13 @@ class Mart:
     ) -> pl.DataFrame:
         """One row.
 
-        The step underlying every quantile and tail of F and Student's t: the height of the density of
-        ln F at a point, and how wide the area to the right of it would be if the density had that
-        height everywhere. The height is relative to the centre (F = 1), where the density is highest;
-        for the area to the left, exchange the degrees of freedom. The area is summed over 281 strips,
-        and is accurate to 1e-10 or better.
+        The basis of every quantile and tail of F and Student's t: the height of the density of ln F at
+        a point, and the area to the right of the point divided by that height. The height is relative
+        to the centre (F = 1), where the density is highest; for the area to the left, exchange the
+        degrees of freedom. The area is summed over 281 strips, and is accurate to 1e-10 or better.
 
         Args:
-            log_f: natural logarithm of F, at least 0 (below, the row is null)
+            log_f: natural logarithm of F, at least 0 (below 0, the row is null)
             numerator_df: degrees of freedom of the numerator, 0.1 to 1e10 (else the row is null)
             denominator_df: degrees of freedom of the denominator, with the same limits
 
@@ -1845,8 +1854,8 @@ class Mart:
     ) -> pl.DataFrame:
         """The natural logarithm of the F that has these tails; infinite where one of them is 0.
 
-        The logarithm of a quantile of F, the step underlying f_quantile and student_t_quantile. Both
-        tails are arguments, because the small one cannot be calculated from the large one.
+        The logarithm of a quantile of F, from which f_quantile and student_t_quantile are computed.
+        Both tails are passed, because a small tail cannot be calculated from a large one.
 
         Args:
             lower_tail: probability that F is smaller (0 to 1, else null)
@@ -1866,11 +1875,11 @@ class Mart:
         numerator_df: float,
         denominator_df: float,
     ) -> pl.DataFrame:
-        """The probability that ln F is larger (0 to 1), summed from that end and therefore accurate in
-        relative terms.
+        """The probability that ln F is larger (0 to 1), with a small relative error because it is summed
+        from that end.
 
-        The tail of F, given the logarithm of F, because F itself may be too large for a number. f_tail
-        and student_t_tail use it.
+        The upper tail of F. It takes the logarithm of F, because F itself may be too large for a
+        number. f_tail and student_t_tail use this function.
 
         Args:
             log_f: natural logarithm of F; infinite is allowed
@@ -1907,10 +1916,10 @@ class Mart:
         first_read_at: Values = None,
         last_read_at: Values = None,
     ) -> pl.DataFrame:
-        """One row per log file (a path and its content at the time).
+        """One row per log file (identified by its path and its content at the time).
 
         The log files that were read, and the balance of their lines: line_count = loaded_count +
-        held_count + ignored_count + rejected_count. Sources that are not counted are included.
+        held_count + ignored_count + rejected_count. Uncounted sources are included.
 
         Each column is also an argument: a value, or a list of values, that rows must have there.
 
@@ -1923,20 +1932,21 @@ class Mart:
             format_version: version of the parser that read it
             program_version: version of Tapewise that read it
             path: where the log file was when it was read
-            line_count: newlines in what was read, counted independently of the parser
-            loaded_count: lines that became rows
-            held_count: lines that the warehouse had already
-            ignored_count: lines skipped deliberately, by reason in mart.ignored_lines
-            rejected_count: lines that could not be parsed into a record, by reason in
-                mart.rejected_reasons
+            line_count: number of newlines in the bytes read, counted independently of the parser
+            loaded_count: lines that were stored as rows
+            held_count: lines that were already in the warehouse
+            ignored_count: lines skipped deliberately (mart.ignored_lines gives the reasons)
+            rejected_count: lines that could not be parsed into a record (mart.rejected_reasons gives
+                the reasons)
             read_bytes: bytes read, decompressed
             waiting_bytes: bytes after the last newline, which wait for the rest of their line
             is_counted: false if another source of the archive reports the same transfers and is the one
                 counted
-            log_date: the date given to its lines, in the source's zone; null where the lines have dates
+            log_date: the date assigned to its lines, in the source's time zone; null if the lines have
+                dates of their own
             first_event_at: earliest event in the file, null if there is none
-            last_event_at: latest event in the file (the later one, if clocks show its time twice), null
-                if there is none
+            last_event_at: latest event in the file (the later of two possible times in the hour that is
+                repeated when clocks go back), null if there is none
             first_read_at: when the file was first read
             last_read_at: when the file was last read
 
@@ -1962,11 +1972,11 @@ class Mart:
     ) -> pl.DataFrame:
         """One row per archive, interface and direction that has transfers.
 
-        How the hardware performs when nobody waits: latency and rate from a line through the fastest
-        transfer of each stratum of sizes. Each interface has its own line, because it has its own
-        machine, network and clock. Only successful transfers with a duration and an unsaturated size
-        are used. Transfers with a coarse clock (whole seconds, 0.499) and less than 10 s are left out,
-        as are those with zero duration, and the last stratum by size if it is not full.
+        How the hardware performs when nobody waits. Latency and rate come from a line fitted to the
+        fastest transfer of each stratum of sizes. Each interface has its own line, because it has its
+        own machine, network and clock. Only successful transfers with a duration and an unsaturated
+        size are used. Transfers of less than 10 s by a coarse clock (whole seconds, or 0.499) are left
+        out, as are transfers of zero duration, and the last stratum by size if it is not full.
 
         Args:
             archive: only this archive (null = all)
@@ -1976,7 +1986,7 @@ class Mart:
             direction: put or get (null = both)
             client: only this client machine (null = all)
             class_of_service: only this class of service (null = all)
-            stratum_size: transfers in a stratum (null, or a number below 1 = 100 for puts, 25 for gets)
+            stratum_size: transfers in a stratum (null or below 1 = 100 for puts, 25 for gets)
 
         Columns:
             archive: name of the archive
@@ -1991,7 +2001,7 @@ class Mart:
                 than 2 strata
             slope_s_per_byte: slope of the line in seconds per byte; null under the same conditions as
                 latency_s
-            rate_bytes_per_s: 1 / slope; null where the slope is not above zero
+            rate_bytes_per_s: 1 / slope; null where the slope is not positive
             r_squared: share of the variance that the line explains (0 to 1); null where durations do
                 not vary
             latency_se_s: standard error of latency_s in seconds; null with fewer than 3 strata
@@ -2008,8 +2018,8 @@ class Mart:
             slope_high_s_per_byte: upper end of the 95 % interval of the slope, in seconds per byte;
                 null under the same conditions as slope_low_s_per_byte
             rate_low_bytes_per_s: 1 / slope_high_s_per_byte; null where slope_low_s_per_byte is not
-                above zero
-            rate_high_bytes_per_s: 1 / slope_low_s_per_byte; null where that is not above zero
+                positive
+            rate_high_bytes_per_s: 1 / slope_low_s_per_byte; null where that is not positive
             latency_t: latency over its standard error; null where that is zero or null
             latency_p: two-sided probability of a t this large if the latency were zero (0 to 1)
             slope_t: slope over its standard error; null where that is zero or null
@@ -2020,7 +2030,7 @@ class Mart:
                 than 3 strata
             regression_df: degrees of freedom of the line (1)
             residual_df: degrees of freedom of the residuals (stratum_count - 2)
-            total_df: degrees of freedom in all (stratum_count - 1)
+            total_df: total degrees of freedom (stratum_count - 1)
             regression_squares_s2: sum of squares that the line explains, in square seconds
             residual_squares_s2: sum of squares of the residuals, in square seconds
             total_squares_s2: sum of these two, which is the sum of squares of the durations about their
@@ -2068,7 +2078,7 @@ class Mart:
         started_at: Values = None,
         migrated_at: Values = None,
     ) -> pl.DataFrame:
-        """One row per file written from disk to tape, or attempted.
+        """One row per attempt to write a file from disk to tape, successful or not.
 
         Files written from disk to tape, including failed attempts, as reported by counted sources whose
         logs have a line for each file. Filter on migrated_at, so that months outside the range are not
@@ -2077,8 +2087,8 @@ class Mart:
         Each column is also an argument: a value, or a list of values, that rows must have there.
 
         Columns:
-            migration_id: number of the row in the warehouse, as `explain row` takes it; changes when a
-                source is read again
+            migration_id: number of the row in the warehouse, for `tapewise explain row`; changes when
+                the source is re-read
             archive: name of the archive
             kind: kind of archive (measured, synthetic, simulated)
             source: the stream of logs that reported it
@@ -2090,13 +2100,13 @@ class Mart:
             size_bytes: bytes written, null if the log does not say
             duration_s: seconds it took to write the file (tape access and copying), null if the log
                 does not say
-            queue_s: seconds that the file waited in the queue before that, null if the log does not say
-            is_failed: the file could not be written
-            is_time_ambiguous: its local time occurs twice (or never) because of daylight saving
-            is_time_of_day_unknown: the time of day is unknown, and the time given here is noon by the
-                source's clock
-            is_duration_coarse: the duration is in whole seconds, or 0.499 for less than one
-            is_duration_below_clock: the duration is below the resolution of the source's clock
+            queue_s: seconds that the file waited in the queue beforehand, null if the log does not say
+            is_failed: whether the attempt failed
+            is_time_ambiguous: whether its local time occurs twice (or never) because of daylight saving
+            is_time_of_day_unknown: whether the time of day is unknown, in which case the time given
+                here is noon by the source's clock
+            is_duration_coarse: whether the duration is in whole seconds, or 0.499 for less than one
+            is_duration_below_clock: whether the duration is below the resolution of the source's clock
             started_at: when writing began; migrated_at - duration_s if the log gives only the end, null
                 without a duration
             migrated_at: when the file was on tape
@@ -2195,8 +2205,8 @@ class Mart:
         first_event_at: Values = None,
         last_event_at: Values = None,
     ) -> pl.DataFrame:
-        """One row per cartridge in a drive, from the request to mount it to its dismount, as far as the
-        logs show.
+        """One row per mount of a cartridge in a drive, from the request to mount it to its dismount, as
+        far as the logs show.
 
         The mounts of cartridges in drives, derived from the tape events of counted sources. The steps
         of a mount are queue, mount and position (one step, because the mount alone has no event),
@@ -2207,11 +2217,11 @@ class Mart:
         Each column is also an argument: a value, or a list of values, that rows must have there.
 
         Columns:
-            mount_id: number of its first event, a row of core.tape_events as `explain row` takes it;
-                changes when a source is read again
+            mount_id: number of its first event, a row of core.tape_events, for `tapewise explain row`;
+                changes when the source is re-read
             archive: name of the archive
             kind: kind of archive (measured, synthetic, simulated)
-            timezone: the archive's own zone, in which its days are counted
+            timezone: the archive's time zone, in which its days are counted
             interface: the program that served the tapes (unitree, ...)
             vsn: the cartridge (its volume serial number)
             tape_type: type of the cartridge, null if the log does not say
@@ -2219,26 +2229,25 @@ class Mart:
             location: where the cartridge is kept, as the log names it
             requester: for whom the cartridge was mounted (client or repacker), according to its request
                 or, failing that, its first file; null if the log does not say
-            is_unfinished: there is no dismount (yet), because the cartridge is still in the drive or
-                the line is lost
+            is_unfinished: whether there is no dismount (yet), because the cartridge is still in the
+                drive or the line is lost
             missing: the steps for which the logs have no event, null where none is missing
             transfer_count: files read or written during the mount, failed ones included
             failed_count: how many of these files failed
             repacker_count: how many of these files the repacker requested
             size_bytes: bytes of the files that did not fail, null where there are none
-            queue_s: seconds from the request for the file that the cartridge was mounted for to the
-                request to mount; null if either time is not known
+            queue_s: seconds from received_at to the request to mount; null if either time is not known
             mount_s: seconds from the request to mount until the tape was positioned to the first file,
                 null if either time is not known
-            transfer_s: seconds of reading and writing, from positioned to transferred, where both times
-                of a file are known
+            transfer_s: seconds of reading and writing, from positioned to transferred, of the files for
+                which both times are known
             lazy_wait_s: seconds in the drive from the end of the last file to the request to dismount,
                 null if either time is not known
-            dismount_s: seconds from the request to dismount to dismounted, null if either time is not
+            dismount_s: seconds from the request to dismount to the dismount; null if either time is not
                 known
-            is_time_ambiguous: one of its events has a local time that occurs twice (or never) because
-                of daylight saving
-            received_at: when the file that the cartridge was mounted for was requested
+            is_time_ambiguous: whether one of its events has a local time that occurs twice (or never)
+                because of daylight saving
+            received_at: when the file request that led to the mount was made
             mount_requested_at: when the mount was requested
             positioned_at: when the cartridge was mounted and positioned to the first file
             transferred_at: when the last file was read or written
@@ -2279,16 +2288,16 @@ class Mart:
         is_time_of_day_unknown: Values = None,
         happened_at: Values = None,
     ) -> pl.DataFrame:
-        """One row per change to the name space that moved nothing between a client and the archive.
+        """One row per operation on the name space that moved no data between a client and the archive.
 
-        Deletes, renames and copies within the archive, from counted sources, failed ones included.
+        Deletes, renames and copies within the archive, including failed ones, from counted sources.
         Filter on happened_at, so that months outside the range are not read.
 
         Each column is also an argument: a value, or a list of values, that rows must have there.
 
         Columns:
-            namespace_event_id: number of the row in the warehouse, as `explain row` takes it; changes
-                when a source is read again
+            namespace_event_id: number of the row in the warehouse, for `tapewise explain row`; changes
+                when the source is re-read
             archive: name of the archive
             kind: kind of archive (measured, synthetic, simulated)
             source: the stream of logs that reported it
@@ -2299,15 +2308,15 @@ class Mart:
             client: name of the client machine as the log gives it, null if the log does not say
             class_of_service: class of service, null if the log does not say
             file_key: 64-bit key of the file's path in the archive, which identifies the file without
-                its name
-            new_file_key: 64-bit key of the path after a rename or copy, else null
-            status_code: the log's own code for how it ended, null if it has none
+                revealing its name
+            new_file_key: 64-bit key of the new path in a rename or copy, else null
+            status_code: the log's own code for the outcome, null if it has none
             size_bytes: size of the file in bytes, null if the log does not say
-            duration_s: seconds it took, null if the log does not say
-            is_failed: the operation failed
-            is_time_ambiguous: its local time occurs twice (or never) because of daylight saving
-            is_time_of_day_unknown: the time of day is unknown, and the time given here is noon by the
-                source's clock
+            duration_s: seconds the operation took, null if the log does not say
+            is_failed: whether the operation failed
+            is_time_ambiguous: whether its local time occurs twice (or never) because of daylight saving
+            is_time_of_day_unknown: whether the time of day is unknown, in which case the time given
+                here is noon by the source's clock
             happened_at: when the event happened
 
         In SQL:
@@ -2332,11 +2341,11 @@ class Mart:
     ) -> pl.DataFrame:
         """One row per archive and local day with changes.
 
-        How much the archive grew: data put and copied, minus data deleted and overwritten. A file put
-        before the log begins is counted with the size that its delete reports. What cannot be known is
-        counted separately: sizes that no line gives, names that the log had not mentioned before (a put
-        may have replaced a file there), and lines that do not name the file. A day without changes has
-        no row.
+        How much the archive grew: data put and copied, minus data deleted and overwritten. If a file
+        was put before the log begins, its delete is counted with the size that the delete reports. What
+        cannot be known is counted separately: sizes that no line reports, names that the log had not
+        mentioned before (a put may have replaced a file there), and lines that do not name the file. A
+        day without changes has no row.
 
         Args:
             archive: only this archive (null = all)
@@ -2354,20 +2363,19 @@ class Mart:
             put_count: files put
             copy_count: files made by a copy within the archive
             deleted_count: files deleted
-            overwritten_count: files replaced by a put, copy or rename onto their name, as far as the
-                log shows
-            unknown_size_count: how many of all these have a saturated size, or one that the log does
-                not give
+            overwritten_count: files replaced by a put, copy or rename to their name, according to the
+                log
+            unknown_size_count: how many of all these have a saturated or unknown size
             new_name_count: puts and copies to names that the log had not mentioned before, so it is not
                 known what they replaced
-            unnamed_count: puts, copies and deletes whose lines do not name the file, so that they
-                cannot be followed
-            put_bytes: bytes put, as far as sizes are known
+            unnamed_count: puts, copies and deletes that cannot be followed because their lines do not
+                name the file
+            put_bytes: bytes put, counting only known sizes
             copied_bytes: bytes of the copies
             deleted_bytes: bytes deleted
             overwritten_bytes: bytes replaced
             net_bytes: put and copied bytes minus deleted and overwritten ones
-            starts_on: local date of the day, in the archive's own zone
+            starts_on: local date of the day, in the archive's time zone
 
         In SQL:
 
@@ -2390,23 +2398,23 @@ class Mart:
     ) -> pl.DataFrame:
         """One row per archive, bin of open time and group with requests, and one per empty bin between the
         first and the last bin of the archive; a bin that contains a boundary (7 to 10 s, 50 to 70 s,
-        100 to 150 s) can have two.
+        100 to 150 s) can have two rows.
 
         How long gets of all sizes took to open, on a logarithmic axis, and which of SDSC's four groups
-        each open time falls into. The boundaries are SDSC's own (8, 60 and 130 s), as with
-        mart.open_time_clusters(boundaries_s => '{8,60,130}'); SDSC read them off files of about 100 MB,
-        so a large file may take longer to stage than its group's name suggests. Only successful
-        requests with an open time are counted, as in mart.open_times. Bypassed requests, whose open
-        time does not include staging, are left out. Requests with an unknown or saturated size are
-        included.
+        each open time falls into. The boundaries are SDSC's (8, 60 and 130 s), as in
+        mart.open_time_clusters(boundaries_s => '{8,60,130}'). SDSC derived them from files of about 100
+        MB, so a large file may take longer to stage than the name of its group suggests. Only
+        successful requests with an open time are counted, as in mart.open_times. Bypassed requests,
+        whose open time does not include staging, are left out. Requests with an unknown or saturated
+        size are included.
 
         Args:
             archive: only this archive (null = all)
             since: only requests that ended at or after this time (null = from the first)
             until: only requests that ended before this time (null = to the last)
             interface: only this interface (null = all)
-            direction: accepted for uniformity - the groups are of gets only, so null and get are the
-                same, and put gives no rows
+            direction: accepted for uniformity; the groups are of gets only, so null and get are
+                equivalent, and put returns no rows
             client: only this client machine (null = all)
             class_of_service: only this class of service (null = all)
 
@@ -2415,11 +2423,11 @@ class Mart:
             kind: kind of archive (measured, synthetic, simulated)
             group_number: number of the group by open time, from 1
             group_name: disk (below 8 s), seek (below 60 s), library (below 130 s), shelf or contention
-            open_from_s: open time at which the bin begins (inclusive) - 1, 1.5, 2, 3, 5, 7 and so on in
-                each decade from 0.1 s; 0 for the bin of everything shorter
-            open_to_s: open time at which the next bin begins; null for the last (from 7e9 s)
+            open_from_s: lower edge of the bin (inclusive) - 1, 1.5, 2, 3, 5 and 7 times each power of
+                ten, from 0.1 s; 0 for shorter times
+            open_to_s: upper edge of the bin (exclusive); null for the last bin (from 7e9 s)
             request_count: requests of the group in this bin
-            request_ratio: request_count over all such requests of the archive (0 to 1)
+            request_ratio: request_count over the archive's requests in all bins (0 to 1)
 
         In SQL:
 
@@ -2446,34 +2454,34 @@ class Mart:
         boundaries_s: Sequence[float] | None = None,
         staging_rate_bytes_per_s: float | None = None,
     ) -> pl.DataFrame:
-        """One row per archive that has such requests, and group, including empty groups.
+        """One row per group, including empty groups, of each archive that has such requests.
 
-        How gets divide by open time into SDSC's four groups: files on disk, on a tape that is already
-        mounted (seek), on a tape that the library mounts, and on a tape from the shelf or behind other
-        requests. SDSC read the boundaries 8, 60 and 130 s off files of 90 to 110 MB, and open times
-        include the staging of the whole file, so the boundaries are valid for these sizes only. For
-        other sizes, pass a staging rate, which moves the last two boundaries, or pass your own
-        boundaries; if you pass an empty array, mart.open_time_valleys finds them in the data. A group
-        runs from its boundary (inclusive) to the next (exclusive). Only successful requests with an
-        open time and an unsaturated size are counted; bypassed requests are left out and counted
-        separately.
+        How gets divide by open time into SDSC's four groups. The file was on disk, on a tape that was
+        already mounted (seek), on a tape that the library mounted, or on a tape that came from the
+        shelf or was delayed by other requests. SDSC derived the boundaries 8, 60 and 130 s from files
+        of 90 to 110 MB. Because open times include the staging of the whole file, the boundaries are
+        valid for these sizes only. For other sizes, pass a staging rate, which moves the last two
+        boundaries, or pass your own boundaries; if you pass an empty array, mart.open_time_valleys
+        finds them in the data. A group runs from its boundary (inclusive) to the next (exclusive). Only
+        successful requests with an open time and an unsaturated size are counted; bypassed requests are
+        left out and counted separately.
 
         Args:
             archive: only this archive (null = all)
             since: only requests that ended at or after this time (null = from the first)
             until: only requests that ended before this time (null = to the last)
             interface: only this interface (null = all)
-            direction: accepted for uniformity - the groups are of gets only, so null and get are the
-                same, and put gives no rows
+            direction: accepted for uniformity; the groups are of gets only, so null and get are
+                equivalent, and put returns no rows
             client: only this client machine (null = all)
             class_of_service: only this class of service (null = all)
             size_from_bytes: only files of at least this size (null = from 0; 90 MB if size_to_bytes is
                 null too)
             size_to_bytes: only files of at most this size (null = any size; 110 MB if size_from_bytes
                 is null too)
-            boundaries_s: boundaries in seconds, in any number and order, the same for all sizes; if the
-                array is empty, they are found in the data (null = from the staging rate, if it is
-                given; otherwise SDSC's, if the sizes are within 90 to 110 MB; otherwise found in the
+            boundaries_s: boundaries in seconds, in any number and order, used for all sizes; if the
+                array is empty, they are found in the data (null = derived from the staging rate if it
+                is given; otherwise SDSC's if the sizes are within 90 to 110 MB; otherwise found in the
                 data)
             staging_rate_bytes_per_s: bytes per second from tape to disk. For each request, the
                 boundaries 60 and 130 s, which are valid for 100 MB, move by (size - 100 MB) / rate, but
@@ -2489,16 +2497,16 @@ class Mart:
                 else null. Where boundaries were given or found, the first group is also named disk if
                 at least 95 % of it opened in less than 8 s
             boundaries_by: given, SDSC, staging rate or valleys (found in the data)
-            from_s: open time at which the group begins; where a staging rate moves it, that for a file
-                of 100 MB
-            to_s: open time at which the next group begins; where a staging rate moves it, that for a
+            from_s: open time at which the group begins; if a staging rate moves it, the value for a
+                file of 100 MB
+            to_s: open time at which the next group begins; if a staging rate moves it, the value for a
                 file of 100 MB; null for the last group
             request_count: requests in the group
             doubtful_count: how many of them could equally belong to another group: those within a
                 factor of 1.25 of a boundary and, with a staging rate, those that took longer than a
                 disk would, but less than their staging alone would
             bypassed_count: requests of the archive that were left out, because staging was bypassed or
-                their class of service is tape-only; the same in each of its rows
+                their class of service is tape-only; the same in each row of the archive
             request_ratio: request_count over the requests of all groups of the archive (0 to 1)
             doubtful_ratio: doubtful_count over request_count (0 to 1); null in an empty group
             min_open_s: shortest open time in the group
@@ -2530,12 +2538,13 @@ class Mart:
     ) -> pl.DataFrame:
         """One row per archive and valley; an archive whose open times form a single hump has no row.
 
-        Where open times separate into groups: the valleys of the density of log10(open time), at most
-        the three deepest. The density is counted in bins of 0.02 and smoothed with a Gaussian of 0.08.
-        A minimum of the density is a valley if it lies at 2 s or above, its density is at most 0.8 of
-        the lower of the two neighbouring peaks and at least three standard errors below that peak, and
-        each of the two humps holds at least 2 % of the requests. On each side, the peak is searched for
-        as far as the curve stays above the minimum. Bypassed requests and saturated sizes are left out.
+        Where open times separate into groups, that is, the deepest valleys (at most three) in the
+        density of log10(open time). The density is counted in bins of 0.02 and smoothed with a Gaussian
+        of standard deviation 0.08. A minimum of the density is a valley if it meets three conditions:
+        it lies at 2 s or above; its density is at most 0.8 times that of the lower of the two
+        neighbouring peaks, and at least three standard errors below that; and each of the two humps
+        holds at least 2 % of the requests. On each side, the peak is searched for as far as the curve
+        stays above the minimum. Bypassed requests and saturated sizes are left out.
 
         Args:
             archive: only this archive (null = all)
@@ -2553,8 +2562,8 @@ class Mart:
             archive: name of the archive
             kind: kind of archive (measured, synthetic, simulated)
             valley_number: number of the valley by open time, from 1
-            request_count: requests of the archive among which the valley was searched for
-            boundary_s: open time in the valley, to half a bin (2 %)
+            request_count: requests of the archive from which the density was computed
+            boundary_s: open time at the valley, to within half a bin (2 %)
             lower_peak_s: open time of the highest point below the valley
             upper_peak_s: open time of the highest point above the valley
             depth_ratio: density in the valley over the density at the lower peak (0 to 1; 0 is a clean
@@ -2579,21 +2588,21 @@ class Mart:
         client: str | None = None,
         class_of_service: str | None = None,
     ) -> pl.DataFrame:
-        """One row per archive, interface, direction and whole second of open time that occurs; if all
-        requests were bypassed, one row without a second.
+        """One row per archive, interface, direction and whole second of open time that occurs, or one row
+        without a second if all requests were bypassed.
 
-        How long files took to open, by whole second. A file on disk opens at once, a file on tape after
-        a mount. Only successful requests with a logged open time are included; those without one are
-        left out, not guessed. A get reported by both an open and a transfer counts once. While staging
-        is bypassed, and for tape-only classes of service, open times include no mount; these requests
-        are left out, and bypassed_count is their number.
+        How long files took to open, by whole second. A file on disk opens at once; a file on tape opens
+        after a mount. Only successful requests with a logged open time are included; those without one
+        are left out, not guessed. A get reported by both an open and a transfer counts once. While
+        staging is bypassed, and for tape-only classes of service, open times do not include a mount;
+        these requests are left out and counted in bypassed_count.
 
         Args:
             archive: only this archive (null = all)
             since: only requests that ended at or after this time (null = from the first)
             until: only requests that ended before this time (null = to the last)
             interface: only this interface (null = all)
-            direction: put or get (null = both, and also opens whose direction is not known)
+            direction: put or get (null = both, and opens of unknown direction)
             client: only this client machine (null = all)
             class_of_service: only this class of service (null = all)
 
@@ -2607,10 +2616,10 @@ class Mart:
             request_count: requests whose open time is in this second
             running_count: requests whose open time is in this second or a shorter one
             bypassed_count: requests of the archive, interface and direction that were left out, because
-                staging was bypassed or their class of service is tape-only; the same in each of their
-                rows
+                staging was bypassed or their class of service is tape-only; the same in each row of
+                that combination
             request_ratio: request_count over all requests of the archive, interface and direction (0 to
-                1), without bypassed ones
+                1), excluding bypassed requests
             running_ratio: running_count over the same total; 1 in the last row
 
         In SQL:
@@ -2646,7 +2655,7 @@ class Mart:
         is_time_of_day_unknown: Values = None,
         opened_at: Values = None,
     ) -> pl.DataFrame:
-        """One row per file opened.
+        """One row per open of a file.
 
         Files opened, including failed opens, as reported by counted sources whose logs have a separate
         line for the open. Filter on opened_at, so that months outside the range are not read.
@@ -2654,8 +2663,8 @@ class Mart:
         Each column is also an argument: a value, or a list of values, that rows must have there.
 
         Columns:
-            open_id: number of the row in the warehouse, as `explain row` takes it; changes when a
-                source is read again
+            open_id: number of the row in the warehouse, for `tapewise explain row`; changes when the
+                source is re-read
             archive: name of the archive
             kind: kind of archive (measured, synthetic, simulated)
             source: the stream of logs that reported it
@@ -2667,16 +2676,16 @@ class Mart:
             client: name of the client machine as the log gives it, null if the log does not say
             class_of_service: class of service, null if the log does not say
             file_key: 64-bit key of the file's path in the archive, which identifies the file without
-                its name
-            status_code: the log's own code for how it ended, null if it has none
+                revealing its name
+            status_code: the log's own code for the outcome, null if it has none
             open_s: seconds it took to open the file (with staging on, this includes mount, seek and
                 staging), null if not logged
-            is_failed: the open failed
-            is_cached: the file was on disk, as the log itself says; null if it does not say
-            is_time_ambiguous: its local time occurs twice (or never) because of daylight saving
-            is_time_of_day_unknown: the time of day is unknown, and the time given here is noon by the
-                source's clock
-            opened_at: when the file was open
+            is_failed: whether the open failed
+            is_cached: whether the file was on disk, according to the log; null if it does not say
+            is_time_ambiguous: whether its local time occurs twice (or never) because of daylight saving
+            is_time_of_day_unknown: whether the time of day is unknown, in which case the time given
+                here is noon by the source's clock
+            opened_at: when the open completed
 
         In SQL:
 
@@ -2707,11 +2716,11 @@ class Mart:
         Each column is also an argument: a value, or a list of values, that rows must have there.
 
         Columns:
-            outage_id: number of the outage, as `tapewise outages remove` takes it
+            outage_id: number of the outage, for `tapewise outages remove`
             archive: name of the archive
             kind: kind of archive (measured, synthetic, simulated)
             outage_kind: scheduled or unscheduled
-            note: what people know about it
+            note: what is known about the outage
             started_at: when the archive went out of service
             ended_at: when it was back in service, null if it is not yet
             recorded_at: when the outage was recorded
@@ -2730,7 +2739,7 @@ class Mart:
         replicate: int,
         block_number: int,
     ) -> pl.DataFrame:
-        """A weight distributed by the Poisson law of mean 1 (0 to 9).
+        """A weight from the Poisson distribution of mean 1 (0 to 9).
 
         How often a replicate of a bootstrap draws a block. The same two numbers give the same weight on
         every machine, because the weight is taken from a digest of the numbers, not from a random
@@ -2763,13 +2772,14 @@ class Mart:
         has_log: Values = None,
         reported_on: Values = None,
     ) -> pl.DataFrame:
-        """One row per archive, day of a report, system or all, interface or all, and figure.
+        """One row per archive, reported day, system (or all), interface (or all) and figure.
 
-        The site's daily report compared with the sums of the logs, by day, for each system that the
-        report names and for all of them together (is_every_system). The logs are compared with each
-        system and with all together, so choose one. A report's gigabyte is taken as 10^9 bytes; a ratio
-        of 1.074 throughout means that it is 2^30. Reports do not say whether they count failed
-        transfers; here failed transfers are not counted. Filter on archive and reported_on.
+        The site's daily report compared with sums from the logs, by day, for each system that the
+        report names and for all of them together (is_every_system). The same sums are compared with
+        each system and with all together, so select one of these. A report's gigabyte is taken as 10^9
+        bytes; if the ratio is 1.074 throughout, the report's gigabyte is 2^30 bytes. Reports do not say
+        whether they count failed transfers; here failed transfers are not counted. Filter on archive
+        and reported_on.
 
         Each column is also an argument: a value, or a list of values, that rows must have there.
 
@@ -2779,18 +2789,16 @@ class Mart:
             system: the system that the report names, null where it names none or all are taken together
             interface: the application, named like the interface of the transfers; null for all
                 together, and for figures without one
-            figure: put_count, put_bytes, get_count, get_bytes, copy_count or copy_bytes; and
-                mount_count, migrated_count, migrated_bytes, purged_count and purged_bytes, which are in
-                none of the logs read here
+            figure: put_count, put_bytes, get_count, get_bytes, copy_count, copy_bytes, mount_count,
+                migrated_count, migrated_bytes, purged_count or purged_bytes (no log reports purges)
             reported: the figure in the report
-            found: the sum of the logs; null where the archive has no log of it for that day
+            found: the sum from the logs; null if the archive has no log of it for that day
             difference: found minus reported
             ratio: found over reported, null where the reported figure is null or 0
             is_every_system: whether the row covers all systems of the report together
-            has_log: whether the archive has a log of the interface (or, if that is null, of any) that
-                covers the day, which means that the day lies between the first and the last day in that
-                log
-            reported_on: the day that the report covers, by the archive's own zone
+            has_log: whether a log of the interface (or any log, if interface is null) covers the day,
+                that is, whether the day lies between the first and the last day in that log
+            reported_on: the day that the report covers, in the archive's time zone
 
         In SQL:
 
@@ -2867,8 +2875,8 @@ class Mart:
     ) -> pl.DataFrame:
         """One row per log file and reason for which some of its lines were rejected.
 
-        Why lines could not be parsed into records; `explain line` shows the line itself to people who
-        may see it.
+        Why lines could not be parsed into records. `tapewise explain line` shows the line itself to
+        people who may see it.
 
         Each column is also an argument: a value, or a list of values, that rows must have there.
 
@@ -2877,7 +2885,7 @@ class Mart:
             archive: name of the archive
             kind: kind of archive (measured, synthetic, simulated)
             source: the stream of logs that the file belongs to
-            reason: why no record could be made of the lines
+            reason: why the lines could not be parsed
             line_count: number of lines
             first_line_number: number of the first such line in the file, counted from 1
 
@@ -2900,11 +2908,11 @@ class Mart:
     ) -> pl.DataFrame:
         """One row per archive and related archive.
 
-        Which archives to compare with each other. Choosing an archive also shows the archives related
-        to it: itself, archives simulated from its requests (or from a workload model or trace of them),
-        and the archive that a simulated archive's requests come from. Where one simulation was made
-        from another, both the earlier simulation and the archive behind it are origins. Archives that
-        the warehouse does not know are not included.
+        Which archives to compare with each other. The archives related to an archive are itself,
+        archives simulated from its requests (or from a workload model or trace of them) and, if it is
+        simulated, the archive that its requests come from. If one simulation was made from another,
+        both the earlier simulation and the archive behind it are origins. Archives that are not in the
+        warehouse are not included.
 
         Each column is also an argument: a value, or a list of values, that rows must have there.
 
@@ -2913,8 +2921,7 @@ class Mart:
             kind: kind of the archive (measured, synthetic, simulated)
             related_archive: name of the related archive
             related_kind: kind of the related archive (measured, synthetic, simulated)
-            relation: how the related archive is related to the archive - itself, simulated from it, its
-                origin
+            relation: how the two are related - itself, simulated from it, or its origin
 
         In SQL:
 
@@ -2937,11 +2944,12 @@ class Mart:
     ) -> pl.DataFrame:
         """One row per archive, direction, quantity and percent.
 
-        Quantiles of sizes, transfer times and waits. The requests are those that mart.compare_archives
-        uses: those that moved a file and did not fail and, in a simulated archive, were made since its
-        run became steady (none, if it never did). A quantile is the smallest value that the given share
-        of the requests did not exceed. Requests for which a quantity is unknown are not in its
-        quantiles or in their request_count; a size at the limit of the log's counter counts as logged.
+        Quantiles of sizes, transfer times and waits. As in mart.compare_archives, the requests are
+        those that moved a file and did not fail. In a simulated archive, requests made before its run
+        became steady are left out (all of them, if it never did). A quantile is the smallest value that
+        the given share of the requests did not exceed. Requests for which a quantity is unknown are not
+        in its quantiles or in their request_count; a size at the limit of the log's counter is used as
+        logged.
 
         Args:
             archive: only this archive (null = all)
@@ -2959,12 +2967,12 @@ class Mart:
             quantity: what is measured - size, transfer time (as logged), wait (waited_s of
                 mart.requests, from the request until the transfer started)
             unit: unit of the value (bytes or s)
-            percent: how many in a hundred requests do not exceed the value (1, 5, 10, 25, 50, 75, 90,
-                95, 99)
+            percent: percentage of requests that do not exceed the value (1, 5, 10, 25, 50, 75, 90, 95,
+                99)
             request_count: requests for which the quantity is known
             value: the quantile, in the unit
-            clock_step_s: the step of the clock, if any waits are shorter than it; a value below the
-                step reads "< 1 s"; null for other quantities, and where no wait is shorter
+            clock_step_s: the step of the clock, if any waits are shorter than it (read a value below
+                the step as "< 1 s"); null for other quantities, and if no wait is shorter
             below_clock_count: requests whose wait is shorter than their clock's step (they are in
                 request_count); null for other quantities
             negative_count: requests that seem to have begun before they were submitted, because two
@@ -2998,8 +3006,8 @@ class Mart:
     ) -> pl.DataFrame:
         """One row per request of a simulated archive.
 
-        Where the time of simulated requests went, by cause; the columns add up to the request's time,
-        from its submission until its end. Only simulated archives provide this for each request.
+        How simulated requests spent their time, by cause. The columns add up to the time from the
+        submission of the request to its end. Only simulated archives provide this for each request.
 
         Each column is also an argument: a value, or a list of values, that rows must have there.
 
@@ -3016,8 +3024,9 @@ class Mart:
             load_wait_s: seconds that its stage waited for the tape to be loaded
             space_wait_s: seconds that the request waited for space on disk
             latency_s: seconds before the first byte, once the request had its port
-            staging_s: seconds that moving its bytes from tape to disk would take alone
-            transfer_s: seconds that moving its bytes between client and disk would take alone
+            staging_s: seconds that moving its bytes from tape to disk would take without other requests
+            transfer_s: seconds that moving its bytes between client and disk would take without other
+                requests
             contention_s: how many seconds longer staging and transfer took because other requests used
                 the same networks and chains
 
@@ -3079,19 +3088,19 @@ class Mart:
         ended_at: Values = None,
     ) -> pl.DataFrame:
         """One row per transfer of a counted source, with the job, start, stage and open that belong to it;
-        and one per job (put or get), start or open of a counted source, if no transfer belongs to it.
+        and one row per job (put or get), start or open of a counted source that belongs to no transfer.
 
-        What users asked of the archive, combining everything that its logs report: when the request was
-        made, how long it waited, whether the file was staged from tape, when it was moved. A movement
-        that two logs report appears once. Filter on ended_at, so that months outside the range are not
-        read.
+        What users requested of the archive, combining everything that its logs report: when the request
+        was made, how long it waited, whether the file was staged from tape, and when it was moved. A
+        movement that two logs report appears once. Filter on ended_at, so that months outside the range
+        are not read.
 
         Each column is also an argument: a value, or a list of values, that rows must have there.
 
         Columns:
             archive: name of the archive
             kind: kind of archive (measured, synthetic, simulated)
-            timezone: the archive's own zone, in which its days are counted
+            timezone: the archive's time zone, in which its days are counted
             source: the stream of logs that counts the request
             transfer_id: the transfer, as in mart.transfers; null where none is known
             twin_transfer_id: the line of another, uncounted log that reports the same transfer
@@ -3102,16 +3111,16 @@ class Mart:
             start_id: the line that records the request for the transfer; null where there is none
             reported_by: the lines that report the request - job, start, open, stage, transfer, twin
                 (the same transfer in another log)
-            missing: the lines that the log should have but lacks (start, stage, transfer), null where
-                none is missing or this is not known. If the transfer is missing, either the request is
-                unfinished or the line is lost
+            missing: the lines that the log should have but lacks (start, stage, transfer); null if none
+                is missing or if this is unknown. If the transfer is missing, the request is unfinished
+                or the line is lost
             interface: the program that moved the file (ftp, nft, hsi, unitree, ...)
             direction: put or get, null if the log does not say
             user_id: number of the user in the warehouse, null if the logs do not say
             client: name of the client machine as the log gives it, null if the logs do not say
             class_of_service: class of service, null if the logs do not say
             file_key: 64-bit key of the file's path in the archive, which identifies the file without
-                its name; made with a secret of this warehouse
+                revealing its name; derived with a secret of this warehouse
             capability_key: 64-bit key of UniTree's name of the file, as in mart.tape_operations; null
                 if the log does not say
             persona: UniTree's number of the job; it is reused, sometimes within a day
@@ -3122,36 +3131,38 @@ class Mart:
             stage_s: seconds taken by the stage that the request started, as logged
             waited_s: seconds from the request until the transfer started: queue, mount, seek and stage
                 together; null if either time is not known, or if is_wait_negative
-            clock_step_s: 1 where one of the two times of the wait comes from a clock of whole seconds
-                (it has no fraction of a second), else 0; a wait shorter than this step is known only to
-                be shorter
-            is_failed: the transfer failed; null where the logs do not say
-            is_size_saturated: the size is at the limit of the log's counter (2^31 - 1), so the file may
-                be larger
-            is_of_parts: its log reports reads and writes within files, as is_of_parts of mart.transfers
-            is_time_ambiguous: one of its lines has a local time that occurs twice (or never) because of
-                daylight saving, so its times, and waits calculated from them, may be an hour off
-            is_time_of_day_unknown: the time of day is unknown, and the time given here is noon by the
-                source's clock
-            is_wait_below_clock: the wait is shorter than clock_step_s; waited_s is then an estimate
-                from 0 to that step, and a quantile there reads "< 1 s"
-            is_wait_negative: according to its times, the transfer started clock_step_s or more before
-                it was requested, so two clocks disagree, and waited_s is null
-            is_staging_bypassed: staging was bypassed at the time, or the class of service is tape-only,
-                as recorded with `tapewise config-changes`; open times and missing stages are then no
-                evidence
+            clock_step_s: 1 if one of the two times of the wait has no fraction of a second and so comes
+                from a clock of whole seconds, else 0; the exact length of a wait shorter than this step
+                is unknown
+            is_failed: whether the transfer failed; null where the logs do not say
+            is_size_saturated: whether the size is at the limit of the log's counter (2^31 - 1), so that
+                the file may be larger
+            is_of_parts: whether its log reports reads and writes within files, as in mart.transfers
+            is_time_ambiguous: whether one of its lines has a local time that occurs twice (or never)
+                because of daylight saving; if so, its times and the waits calculated from them may be
+                an hour off
+            is_time_of_day_unknown: whether the time of day is unknown, in which case the time given
+                here is noon by the source's clock
+            is_wait_below_clock: whether the wait is shorter than clock_step_s; if so, waited_s is an
+                estimate between 0 and that step, and a quantile in this range is shown as "< 1 s"
+            is_wait_negative: whether, according to its times, the transfer started clock_step_s or more
+                before it was requested; if so, two clocks disagree, and waited_s is null
+            is_staging_bypassed: whether staging was bypassed at the time, or the class of service is
+                tape-only, as recorded with `tapewise config-changes`; if so, open times and missing
+                stages are no evidence
             is_cached: whether a get found its file on disk (a hit) and not on tape (joined a stage, or
                 a miss); null for puts, and where this is unknown
             cache_evidence: the evidence for is_cached - stage (it started or joined one, so it was not
                 on disk), log (a line says whether it was), no stage (its log records stages and has
                 none for it), open time (below 8 s is disk); null where there is none
-            is_joined: a get waited for a stage that another request had started; null for puts and
-                where this is unknown, as in all logs so far. Such a get of a measured archive then
+            is_joined: whether a get waited for a stage that another request had started; null for puts
+                and where this is unknown, as in all logs so far. Such a get of a measured archive then
                 counts as a miss, or as a hit where cache_evidence is 'no stage'
-            is_warm_up: requested in a simulated archive before its run became steady, or in one whose
-                run never did; figures on how the archive served its users leave such requests out
+            is_warm_up: whether the request was made in a simulated archive before its run became
+                steady, or at any time if it never did; figures on how the archive served its users
+                leave such requests out
             submitted_at: when the request was made; null if not known
-            opened_at: when the file was open; null if not known
+            opened_at: when the open completed; null if not known
             staged_at: when the file was on disk; null where it was not staged
             started_at: when the transfer began; null if not known
             ended_at: when the transfer ended; for a job or an open without a transfer, when the job or
@@ -3183,10 +3194,11 @@ class Mart:
         """One row per archive, interface, direction and block, and one for the outliers.
 
         How long transfers waited, by size. The residual is the duration minus (latency + slope * size),
-        where the line is the one that mart.lower_envelopes fits to the same transfers. Transfers are
-        sorted by size and cut into blocks. Outliers (above 4 GB, or below 1 GB with more than 1000 s,
-        where 1 GB is 10^9 bytes) have a row of their own, without a block. Transfers that the filter of
-        the envelope leaves out (filtered_count of lower_envelopes) are not included here either.
+        with the latency and slope that mart.lower_envelopes finds for the same transfers. Transfers are
+        sorted by size and divided into blocks. Outliers have a row of their own, without a block; these
+        are files above 4 GB, and files below 1 GB that took more than 1000 s (1 GB is 10^9 bytes).
+        Transfers that the filter of the envelope leaves out (filtered_count of mart.lower_envelopes)
+        are not included here either.
 
         Args:
             archive: only this archive (null = all)
@@ -3196,10 +3208,11 @@ class Mart:
             direction: put or get (null = both)
             client: only this client machine (null = all)
             class_of_service: only this class of service (null = all)
-            stratum_size: transfers in a stratum of the envelope (null, or a number below 1 = 100 for
-                puts, 25 for gets)
-            block_size: transfers in a block (null, or a number below 1 = 1000 for puts, 200 for gets)
-            keep_outliers: sort the outliers into the blocks instead (null = false)
+            stratum_size: transfers in a stratum of the envelope (null or below 1 = 100 for puts, 25 for
+                gets)
+            block_size: transfers in a block (null or below 1 = 1000 for puts, 200 for gets)
+            keep_outliers: whether outliers are sorted into the blocks like other transfers (null =
+                false)
 
         Columns:
             archive: name of the archive
@@ -3215,10 +3228,10 @@ class Mart:
             mean_residual_s: mean residual in seconds; null where there is no line
             p99_residual_s: 99th percentile of the residuals in seconds, interpolated linearly between
                 two transfers; null where there is no line
-            is_outlier: the row holds the outliers
-            is_full: the block is full; the last one by size is usually not. It is kept because it holds
-                the largest files, but with few transfers the 99th percentile says little more than the
-                slowest of them
+            is_outlier: whether the row is for the outliers
+            is_full: whether the block is full; the last one by size usually is not. It is kept because
+                it holds the largest files, but with few transfers the 99th percentile says little more
+                than the slowest of them
 
         In SQL:
 
@@ -3245,9 +3258,9 @@ class Mart:
     ) -> pl.DataFrame:
         """One row per request that the arguments select, with the columns of mart.requests.
 
-        The rows of mart.requests that the arguments select. The functions of mart that take these
-        arguments read the requests through this one, so they all select the same rows; months outside
-        the range are not read at all.
+        The rows of mart.requests that the arguments select. Functions of mart that take these arguments
+        read requests through this function, so that they select the same rows. Months outside the range
+        are not read.
 
         Args:
             archive: only this archive (null = all)
@@ -3261,7 +3274,7 @@ class Mart:
         Columns:
             archive: name of the archive
             kind: kind of archive (measured, synthetic, simulated)
-            timezone: the archive's own zone, in which its days are counted
+            timezone: the archive's time zone, in which its days are counted
             source: the stream of logs that counts the request
             transfer_id: the transfer, as in mart.transfers; null where none is known
             twin_transfer_id: the line of another, uncounted log that reports the same transfer
@@ -3272,16 +3285,16 @@ class Mart:
             start_id: the line that records the request for the transfer; null where there is none
             reported_by: the lines that report the request - job, start, open, stage, transfer, twin
                 (the same transfer in another log)
-            missing: the lines that the log should have but lacks (start, stage, transfer), null where
-                none is missing or this is not known. If the transfer is missing, either the request is
-                unfinished or the line is lost
+            missing: the lines that the log should have but lacks (start, stage, transfer); null if none
+                is missing or if this is unknown. If the transfer is missing, the request is unfinished
+                or the line is lost
             interface: the program that moved the file (ftp, nft, hsi, unitree, ...)
             direction: put or get, null if the log does not say
             user_id: number of the user in the warehouse, null if the logs do not say
             client: name of the client machine as the log gives it, null if the logs do not say
             class_of_service: class of service, null if the logs do not say
             file_key: 64-bit key of the file's path in the archive, which identifies the file without
-                its name; made with a secret of this warehouse
+                revealing its name; derived with a secret of this warehouse
             capability_key: 64-bit key of UniTree's name of the file, as in mart.tape_operations; null
                 if the log does not say
             persona: UniTree's number of the job; it is reused, sometimes within a day
@@ -3292,36 +3305,38 @@ class Mart:
             stage_s: seconds taken by the stage that the request started, as logged
             waited_s: seconds from the request until the transfer started: queue, mount, seek and stage
                 together; null if either time is not known, or if is_wait_negative
-            clock_step_s: 1 where one of the two times of the wait comes from a clock of whole seconds
-                (it has no fraction of a second), else 0; a wait shorter than this step is known only to
-                be shorter
-            is_failed: the transfer failed; null where the logs do not say
-            is_size_saturated: the size is at the limit of the log's counter (2^31 - 1), so the file may
-                be larger
-            is_of_parts: its log reports reads and writes within files, as is_of_parts of mart.transfers
-            is_time_ambiguous: one of its lines has a local time that occurs twice (or never) because of
-                daylight saving, so its times, and waits calculated from them, may be an hour off
-            is_time_of_day_unknown: the time of day is unknown, and the time given here is noon by the
-                source's clock
-            is_wait_below_clock: the wait is shorter than clock_step_s; waited_s is then an estimate
-                from 0 to that step, and a quantile there reads "< 1 s"
-            is_wait_negative: according to its times, the transfer started clock_step_s or more before
-                it was requested, so two clocks disagree, and waited_s is null
-            is_staging_bypassed: staging was bypassed at the time, or the class of service is tape-only,
-                as recorded with `tapewise config-changes`; open times and missing stages are then no
-                evidence
+            clock_step_s: 1 if one of the two times of the wait has no fraction of a second and so comes
+                from a clock of whole seconds, else 0; the exact length of a wait shorter than this step
+                is unknown
+            is_failed: whether the transfer failed; null where the logs do not say
+            is_size_saturated: whether the size is at the limit of the log's counter (2^31 - 1), so that
+                the file may be larger
+            is_of_parts: whether its log reports reads and writes within files, as in mart.transfers
+            is_time_ambiguous: whether one of its lines has a local time that occurs twice (or never)
+                because of daylight saving; if so, its times and the waits calculated from them may be
+                an hour off
+            is_time_of_day_unknown: whether the time of day is unknown, in which case the time given
+                here is noon by the source's clock
+            is_wait_below_clock: whether the wait is shorter than clock_step_s; if so, waited_s is an
+                estimate between 0 and that step, and a quantile in this range is shown as "< 1 s"
+            is_wait_negative: whether, according to its times, the transfer started clock_step_s or more
+                before it was requested; if so, two clocks disagree, and waited_s is null
+            is_staging_bypassed: whether staging was bypassed at the time, or the class of service is
+                tape-only, as recorded with `tapewise config-changes`; if so, open times and missing
+                stages are no evidence
             is_cached: whether a get found its file on disk (a hit) and not on tape (joined a stage, or
                 a miss); null for puts, and where this is unknown
             cache_evidence: the evidence for is_cached - stage (it started or joined one, so it was not
                 on disk), log (a line says whether it was), no stage (its log records stages and has
                 none for it), open time (below 8 s is disk); null where there is none
-            is_joined: a get waited for a stage that another request had started; null for puts and
-                where this is unknown, as in all logs so far. Such a get of a measured archive then
+            is_joined: whether a get waited for a stage that another request had started; null for puts
+                and where this is unknown, as in all logs so far. Such a get of a measured archive then
                 counts as a miss, or as a hit where cache_evidence is 'no stage'
-            is_warm_up: requested in a simulated archive before its run became steady, or in one whose
-                run never did; figures on how the archive served its users leave such requests out
+            is_warm_up: whether the request was made in a simulated archive before its run became
+                steady, or at any time if it never did; figures on how the archive served its users
+                leave such requests out
             submitted_at: when the request was made; null if not known
-            opened_at: when the file was open; null if not known
+            opened_at: when the open completed; null if not known
             staged_at: when the file was on disk; null where it was not staged
             started_at: when the transfer began; null if not known
             ended_at: when the transfer ended; for a job or an open without a transfer, when the job or
@@ -3348,9 +3363,9 @@ class Mart:
     ) -> pl.DataFrame:
         """One row per transfer that the arguments select, with the columns of mart.transfers.
 
-        The rows of mart.transfers that the arguments select. The functions of mart that take these
-        arguments read the transfers through this one, so they all select the same rows; months outside
-        the range are not read at all.
+        The rows of mart.transfers that the arguments select. Functions of mart that take these
+        arguments read transfers through this function, so that they select the same rows. Months
+        outside the range are not read.
 
         Args:
             archive: only this archive (null = all)
@@ -3362,8 +3377,8 @@ class Mart:
             class_of_service: only this class of service (null = all)
 
         Columns:
-            transfer_id: number of the row in the warehouse, as `explain row` takes it; changes when a
-                source is read again
+            transfer_id: number of the row in the warehouse, for `tapewise explain row`; changes when
+                the source is re-read
             archive: name of the archive
             kind: kind of archive (measured, synthetic, simulated)
             source: the stream of logs that reported the transfer
@@ -3374,7 +3389,7 @@ class Mart:
             client: name of the client machine as the log gives it, null if the log does not say
             class_of_service: class of service, null if the log does not say
             file_key: 64-bit key of the file's path in the archive, which identifies the file without
-                its name; made with a secret of this warehouse
+                revealing its name; derived with a secret of this warehouse
             persona: UniTree's number of the job that moved the file, null if the log has none
             status_code: the log's own code for how the transfer ended, null if it has none
             status_text: the log's own words for how the transfer ended (error codes), null if it has
@@ -3384,20 +3399,20 @@ class Mart:
             open_s: seconds it took to open the file in the archive, null if the log does not say
             rate_bytes_per_s: bytes per second as logged; where the log has no rate, size over duration
                 (null for zero durations and saturated sizes)
-            is_failed: the transfer failed
-            is_failure_logged: its log, or another log alongside it, reports failures; where this is
-                false, it is not known which others failed
-            is_time_ambiguous: its local time occurs twice (or never) because of daylight saving
-            is_time_of_day_unknown: the time of day is unknown, and the time given here is noon by the
-                source's clock
-            is_duration_coarse: the duration is in whole seconds, or 0.499 for less than one
-            is_duration_below_clock: the duration is below the resolution of the source's clock
-            is_size_saturated: the size is at the limit of the log's counter (2^31 - 1), so the file may
-                be larger
-            is_rate_inconsistent: logged size, duration and rate disagree
-            is_of_parts: its log reports reads and writes within files (containers of a database) - the
-                size is that of a part; a put does not create a file and a get does not fetch a whole
-                one
+            is_failed: whether the transfer failed
+            is_failure_logged: whether its log, or another log alongside it, reports failures; if not,
+                it is unknown which of the log's transfers failed
+            is_time_ambiguous: whether its local time occurs twice (or never) because of daylight saving
+            is_time_of_day_unknown: whether the time of day is unknown, in which case the time given
+                here is noon by the source's clock
+            is_duration_coarse: whether the duration is in whole seconds, or 0.499 for less than one
+            is_duration_below_clock: whether the duration is below the resolution of the source's clock
+            is_size_saturated: whether the size is at the limit of the log's counter (2^31 - 1), so that
+                the file may be larger
+            is_rate_inconsistent: whether the logged size, duration and rate disagree
+            is_of_parts: whether its log reports reads and writes within files (containers of a
+                database); if so, the size is that of the part, a put does not create a file, and a get
+                does not fetch a whole one
             started_at: when the transfer began; ended_at - duration_s if the log gives only the end,
                 null without a duration
             ended_at: when the transfer ended
@@ -3437,20 +3452,20 @@ class Mart:
         """One row per simulated archive.
 
         The runs of `tapewise simulate run`: the machine, the demand, and the results. The requests of a
-        run are those of the archive of the same name, in the same views as for every other archive.
+        run are stored as an archive of the same name, and appear in the same views as those of any
+        other archive.
 
         Each column is also an argument: a value, or a list of values, that rows must have there.
 
         Columns:
             archive: name of the simulated archive
             kind: kind of archive; simulated
-            timezone: the archive's own zone, in which its days are counted; that of the archive that
-                its requests come from
+            timezone: the archive's time zone, which is that of the archive that its requests come from
             demand: where the requests came from - archive (an archive's requests), model (a workload
                 model) or file (a trace)
             demand_name: name of that archive, workload model or file
-            demand_archive: the archive that the requests, or the model of them, come from, even through
-                simulations in between; null if not known
+            demand_archive: the archive that the requests, or the model of them, come from, even if
+                through other simulations; null if not known
             demand_kind: kind of that archive (measured, synthetic, simulated); null if not known
             options: the command's other options
             machine_title: title of the machine
@@ -3466,11 +3481,11 @@ class Mart:
                 way and chain), as JSON; displaced_count is how many files should have been on disk at
                 the start but found no space, and displaced_staged_count is how many stages were the
                 first of such a file
-            is_circular: the requests come from a synthetic archive, so a comparison with it says
-                nothing about any real one
+            is_circular: whether the requests come from a synthetic archive; if so, comparing the two
+                says nothing about any real archive
             began_at: when the simulated time begins
-            steady_at: the time from which the machine's state is that of a machine in use; null if it
-                never was
+            steady_at: the time from which the machine's state is like that of a machine in regular use;
+                null if it never is
             ended_at: when the last request ended, in simulated time
             simulated_at: when the run was made
 
@@ -3493,9 +3508,9 @@ class Mart:
         """One row per simulated archive, quantity and sample.
 
         The state of a simulated machine at points in time, by default ten minutes apart. Counts and
-        fills are those of that moment. What happened between two samples is not shown, so the largest
-        sample can be far below the real peak. Utilisations are means since the previous sample, so the
-        first sample has none.
+        fill ratios apply to the moment of the sample. What happened between two samples is not shown,
+        so the largest sample can be far below the real peak. Utilisations are means since the previous
+        sample, so the first sample has none.
 
         Each column is also an argument: a value, or a list of values, that rows must have there.
 
@@ -3506,7 +3521,7 @@ class Mart:
                 busy_ports_count, busy_drives_count, transfers_count and stagings_count (under way),
                 user_waits_count and the like (requests that wait, by cause),
                 network_in_utilisation_ratio and the like (by network way and chain)
-            value: the value, in the unit that the quantity's name says
+            value: the value, in the unit given by the quantity's name
             sampled_at: the point in simulated time
 
         In SQL:
@@ -3588,10 +3603,10 @@ class Mart:
         is_time_of_day_unknown: Values = None,
         event_at: Values = None,
     ) -> pl.DataFrame:
-        """One row per line that became a row, in any table.
+        """One row per line that was stored as a row of any fact table.
 
-        The times at which each source has lines, of whatever kind. Sources that are not counted are
-        included, so one movement may have two rows. This view counts lines, and mart.transfers counts
+        The time of each line of each source, whatever the line reports. Uncounted sources are included,
+        so one movement may have two rows. This view counts lines, whereas mart.transfers counts
         movements.
 
         Each column is also an argument: a value, or a list of values, that rows must have there.
@@ -3599,9 +3614,9 @@ class Mart:
         Columns:
             archive: name of the archive
             kind: kind of archive (measured, synthetic, simulated)
-            timezone: the archive's own zone (IANA name)
+            timezone: the archive's time zone (IANA name)
             source: the stream of logs that the line belongs to
-            fact_table: the fact table in which it became a row (transfers, opens, namespace_events,
+            fact_table: the fact table in which it is stored (transfers, opens, namespace_events,
                 unitree_jobs, stages, transfer_starts, tape_events, migrations or srb_sessions)
             interface: the program that wrote it (ftp, nft, hsi, ...)
             direction: put or get, null if the line is about neither
@@ -3609,8 +3624,8 @@ class Mart:
             class_of_service: class of service, null if the log does not say
             is_counted: false if another source of the archive reports the same transfers and is the one
                 counted
-            is_time_of_day_unknown: the time of day is unknown, and event_at is noon by the source's
-                clock
+            is_time_of_day_unknown: whether the time of day is unknown, in which case event_at is noon
+                by the source's clock
             event_at: when the event happened; for a transfer or job, when it ended
 
         In SQL:
@@ -3634,20 +3649,19 @@ class Mart:
         class_of_service: str | None = None,
         source: str | None = None,
     ) -> pl.DataFrame:
-        """One row per source and hour (by the archive's own clock) that has a line, and one per source and
-        day that has lines whose time of day is unknown.
+        """One row per source and hour (in the archive's local time) that has a line, and one per source
+        and day that has lines whose time of day is unknown.
 
         The hours for which each source has lines. If an hour has no row, the warehouse has no line for
-        it: the archive was idle or down, or its log is missing. Sources that are not counted are
-        included.
+        it: the archive was idle or down, or its log is missing. Uncounted sources are included.
 
         Args:
             archive: only this archive (null = all)
             since: only events at or after this time (null = from the first)
             until: only events before this time (null = to the last)
             interface: only lines of this interface (null = all)
-            direction: put or get: only lines of this direction (null = all lines, including those of
-                neither direction)
+            direction: only lines of this direction, put or get (null = all lines, including those that
+                have no direction)
             client: only lines of this client machine (null = all)
             class_of_service: only lines of this class of service (null = all)
             source: only this source (null = all)
@@ -3656,9 +3670,9 @@ class Mart:
             archive: name of the archive
             kind: kind of archive (measured, synthetic, simulated)
             source: name of the source
-            line_count: lines that became rows
+            line_count: lines that were stored as rows
             hour_at: when the hour begins; null for lines whose time of day is unknown
-            hour_local: hour_at by the archive's own clock
+            hour_local: hour_at in the archive's local time
             starts_on: local day of the lines
 
         In SQL:
@@ -3693,26 +3707,26 @@ class Mart:
         """One row per source of an archive.
 
         How far each stream of logs was read, and what became of its lines. A line that appears in two
-        files (a log and its rotated copy) is counted in both, once as loaded and once as held. Sources
-        that are not counted are included, and so are sources whose files could not be read yet.
+        files (a log and its rotated copy) is counted in both, once as loaded and once as held.
+        Uncounted sources are included, and so are sources whose files could not be read yet.
 
         Each column is also an argument: a value, or a list of values, that rows must have there.
 
         Columns:
             archive: name of the archive
             kind: kind of archive (measured, synthetic, simulated)
-            archive_timezone: the archive's own zone (IANA name)
+            archive_timezone: the archive's time zone (IANA name)
             source: name of the source
             format: format of its logs
             timezone: zone of the times in its logs (IANA name)
             file_count: log files that were read
             line_count: lines of these files, that is, loaded_count + held_count + ignored_count +
                 rejected_count
-            loaded_count: lines that became rows
-            held_count: lines that the warehouse had already
-            ignored_count: lines skipped deliberately, by reason in mart.ignored_lines
-            rejected_count: lines that could not be parsed into a record, by reason in
-                mart.rejected_reasons
+            loaded_count: lines that were stored as rows
+            held_count: lines that were already in the warehouse
+            ignored_count: lines skipped deliberately (mart.ignored_lines gives the reasons)
+            rejected_count: lines that could not be parsed into a record (mart.rejected_reasons gives
+                the reasons)
             rejected_ratio: rejected_count over line_count (0 to 1), null if no line was read
             is_counted: false if another source of the archive reports the same transfers and is the one
                 counted
@@ -3758,7 +3772,7 @@ class Mart:
         opened_at: Values = None,
         closed_at: Values = None,
     ) -> pl.DataFrame:
-        """One row per file opened and closed again.
+        """One row per session, in which a file was opened and later closed.
 
         Sessions in which a file was open through the Storage Resource Broker, from counted sources.
         During a session, a program reads, writes and seeks as it likes, and does other work. The length
@@ -3769,8 +3783,8 @@ class Mart:
         Each column is also an argument: a value, or a list of values, that rows must have there.
 
         Columns:
-            srb_session_id: number of the row in the warehouse, as `explain row` takes it; changes when
-                a source is read again
+            srb_session_id: number of the row in the warehouse, for `tapewise explain row`; changes when
+                the source is re-read
             archive: name of the archive
             kind: kind of archive (measured, synthetic, simulated)
             source: the stream of logs that reported it
@@ -3782,7 +3796,7 @@ class Mart:
             user_id: number of the user in the warehouse, null if the log does not say
             client: name of the client machine as the log gives it, null if the log does not say
             file_key: 64-bit key of the file's path in the archive, which identifies the file without
-                its name
+                revealing its name
             read_count: number of read calls
             read_bytes: bytes read
             write_count: number of write calls
@@ -3793,10 +3807,10 @@ class Mart:
             open_s: seconds it took to open the file (with staging on, this includes mount, seek and
                 staging), null if not logged
             session_s: seconds that the file was open, whatever happened in that time
-            is_failed: the session failed; always null, because the log does not say
-            is_time_ambiguous: its local time occurs twice (or never) because of daylight saving
-            is_time_of_day_unknown: the time of day is unknown, and the time given here is noon by the
-                source's clock
+            is_failed: whether the session failed; always null, because the log does not say
+            is_time_ambiguous: whether its local time occurs twice (or never) because of daylight saving
+            is_time_of_day_unknown: whether the time of day is unknown, in which case the time given
+                here is noon by the source's clock
             opened_at: when the file was opened, that is, closed_at - session_s
             closed_at: when the file was closed
 
@@ -3826,9 +3840,9 @@ class Mart:
 
         How long it took to bring files from tape to disk (access and copying), on a logarithmic axis.
         The stages are those of mart.stages; stages without a logged duration are in no bin. All stages
-        belong to gets, so direction put gives no rows. A log of stages names no client. If a client is
-        given, only stages of that client's requests (mart.requests) count, and stages that belong to no
-        request are left out.
+        belong to gets, so direction put returns no rows. A log of stages does not name clients. If a
+        client is given, only the stages of its requests in mart.requests count, and stages that belong
+        to no request are left out.
 
         Args:
             archive: only this archive (null = all)
@@ -3843,12 +3857,12 @@ class Mart:
             archive: name of the archive
             kind: kind of archive (measured, synthetic, simulated)
             interface: the program that staged the files (unitree, ...)
-            stage_from_s: duration at which the bin begins (inclusive) - 1, 1.5, 2, 3, 5, 7 and so on in
-                each decade from 1 s; 0 for the bin of everything shorter
-            stage_to_s: duration at which the next bin begins; null for the last (from 7e9 s)
+            stage_from_s: lower edge of the bin (inclusive) - 1, 1.5, 2, 3, 5 and 7 times each power of
+                ten, from 1 s; 0 for shorter times
+            stage_to_s: upper edge of the bin (exclusive); null for the last bin (from 7e9 s)
             stage_count: stages that succeeded
-            failed_count: stages that failed after this time; not in stage_count; null where a log of
-                the interface does not report failed stages
+            failed_count: stages that failed after a time in this bin; they are not in stage_count; null
+                if a log of the interface does not report failed stages
             running_ratio: stage_count of this bin and all shorter ones over the sum of all bins of the
                 archive and interface (0 to 1); null where all failed
 
@@ -3887,37 +3901,37 @@ class Mart:
     ) -> pl.DataFrame:
         """One row per file brought from tape to disk.
 
-        Files brought from tape to disk before they could be read, where a log reports it. They come
-        from counted sources, and from uncounted sources if no counted source of the archive has the
-        same format. The counted source then reports the same transfers, but not the stages. Filter on
-        staged_at, so that months outside the range are not read.
+        Files brought from tape to disk so that they could be read, as reported by logs. They come from
+        counted sources, and also from an uncounted source if no counted source of the archive has the
+        same format, because the counted source then reports the same transfers but not the stages.
+        Filter on staged_at, so that months outside the range are not read.
 
         Each column is also an argument: a value, or a list of values, that rows must have there.
 
         Columns:
-            stage_id: number of the row in the warehouse, as `explain row` takes it; changes when a
-                source is read again
+            stage_id: number of the row in the warehouse, for `tapewise explain row`; changes when the
+                source is re-read
             archive: name of the archive
             kind: kind of archive (measured, synthetic, simulated)
             source: the stream of logs that reported it
             interface: the program that staged the file (unitree, dcache, ...)
             operation: the operation as the log names it
             user_id: number of the user in the warehouse, null if the log does not say
-            persona: UniTree's number of the job that the file was staged for, null if the log has none
+            persona: UniTree's number of the job for which the file was staged, null if the log has none
             class_of_service: class of service, null if the log does not say
             file_key: 64-bit key of the file's path in the archive, null if the log does not say
-            status_code: the log's own code for how it ended, null if it has none
+            status_code: the log's own code for the outcome, null if it has none
             size_bytes: bytes staged, null if the log does not say
             duration_s: seconds it took to stage the file (tape access and copying to disk)
-            queue_s: seconds that the file waited in the queue before that, null if the log does not say
-            is_failed: the file could not be staged
-            is_failure_logged: the log reports stages that failed; where this is false, it is not known
-                which stages failed
-            is_time_ambiguous: its local time occurs twice (or never) because of daylight saving
-            is_time_of_day_unknown: the time of day is unknown, and the time given here is noon by the
-                source's clock
-            is_duration_coarse: the duration is in whole seconds, or 0.499 for less than one
-            is_duration_below_clock: the duration is below the resolution of the source's clock
+            queue_s: seconds that the file waited in the queue beforehand, null if the log does not say
+            is_failed: whether the stage failed
+            is_failure_logged: whether the log reports failed stages; if not, it is unknown which of its
+                stages failed
+            is_time_ambiguous: whether its local time occurs twice (or never) because of daylight saving
+            is_time_of_day_unknown: whether the time of day is unknown, in which case the time given
+                here is noon by the source's clock
+            is_duration_coarse: whether the duration is in whole seconds, or 0.499 for less than one
+            is_duration_below_clock: whether the duration is below the resolution of the source's clock
             started_at: when staging began; staged_at - duration_s if the log gives only the end, null
                 without a duration
             staged_at: when the file was on disk
@@ -3937,11 +3951,11 @@ class Mart:
         probability: float,
         degrees_of_freedom: float,
     ) -> pl.DataFrame:
-        """The one-sided quantile: t is below it with this probability; infinite at the ends.
+        """The value below which t lies with this probability (one-sided); infinite for probability 0 or 1.
 
-        How many standard errors an interval extends: a 95 % interval goes from the estimate minus
-        student_t_quantile(0.975, ...) standard errors to the estimate plus as many. Accurate to a
-        relative 1e-10.
+        The number of standard errors to either side in a confidence interval: a 95 % interval is the
+        estimate plus or minus student_t_quantile(0.975, ...) standard errors. The relative error is at
+        most 1e-10.
 
         Args:
             probability: probability of a smaller t (0 to 1, else null)
@@ -3961,9 +3975,9 @@ class Mart:
     ) -> pl.DataFrame:
         """The probability that t is further from zero, on both sides together (0 to 1).
 
-        The two-sided p that the table of a regression prints: how often chance alone would give a t as
-        far from zero, on either side. One side is half of it. Accurate to a relative 1e-10 down to the
-        smallest number there is; below that it is 0.
+        The two-sided p-value that a regression table prints: the probability that chance alone gives a
+        t this far from zero, on either side. The one-sided p-value is half of it. The relative error is
+        at most 1e-10. A result below the smallest representable number is 0.
 
         Args:
             t: an estimate over its standard error; the sign does not matter
@@ -4022,13 +4036,13 @@ class Mart:
         Each column is also an argument: a value, or a list of values, that rows must have there.
 
         Columns:
-            operation_id: number of its first event, a row of core.tape_events as `explain row` takes
-                it; changes when a source is read again
+            operation_id: number of its first event, a row of core.tape_events, for `tapewise explain
+                row`; changes when the source is re-read
             mount_id: the mount that the operation belongs to, as in mart.mounts; null where none is
                 known
             archive: name of the archive
             kind: kind of archive (measured, synthetic, simulated)
-            timezone: the archive's own zone, in which its days are counted
+            timezone: the archive's time zone, in which its days are counted
             interface: the program that served the tapes (unitree, ...)
             task: stage (from tape to disk) or migration (from disk to tape)
             requester: client, or the repacker, which moves the remaining files off old cartridges
@@ -4041,20 +4055,21 @@ class Mart:
             tape_type: type of the cartridge, null if the log does not say
             drive: the physical unit, null where it never reached one
             block_offset: block of the tape at which the file begins, null if the log does not say
-            is_unfinished: the log has no event for its end (yet)
+            is_unfinished: whether the log has no event for the end of the operation (yet)
             missing: the steps for which the logs have no event (received, positioned, transferred),
                 null where none is missing; a mount is requested only if the cartridge is in no drive
             size_bytes: bytes of the file or fragment, null if the log does not say
             queue_s: seconds from received to the request to mount; null if there was no such request,
                 or if either time is not known
             mount_s: seconds from the request to mount until the tape was positioned; null under the
-                same conditions
+                same conditions as queue_s
             waited_s: seconds from received until the tape was positioned - queue, mount and position;
                 null if either time is not known
             transfer_s: seconds from positioned to transferred, null if either time is not known
-            is_failed: the operation failed; null while it is unfinished, and if the log does not say
-            is_time_ambiguous: one of its events has a local time that occurs twice (or never) because
-                of daylight saving
+            is_failed: whether the operation failed; null while it is unfinished, and if the log does
+                not say
+            is_time_ambiguous: whether one of its events has a local time that occurs twice (or never)
+                because of daylight saving
             received_at: when the operation was requested
             mount_requested_at: when the mount was requested, null where the cartridge was in a drive
                 already
@@ -4092,9 +4107,9 @@ class Mart:
         """One row per request, in the trace or left out.
 
         An archive's requests as a trace for the simulator, following the scenario rules of LLNL's
-        model. Requests that are not in the trace are included here, with the reason. Files are numbers;
-        which requests are for the same file is inferred from sizes (or keys), and cannot be more
-        certain than the logs.
+        model. Requests that are left out of the trace are included here, with the reason. Files are
+        identified by numbers. Which requests are for the same file is inferred from sizes (or keys),
+        and is no more certain than the logs allow.
 
         Args:
             archive: only this archive (null = all, each with a trace of its own)
@@ -4107,18 +4122,18 @@ class Mart:
             class_of_service: only this class of service (null = all)
             failed: which failed transfers are in the trace - retried (those that a later transfer made
                 good), all, none; null = retried
-            retry_s: seconds after the end of a failed transfer within which its retry must have ended;
-                null = 86400. A retry is the next successful transfer of the same job, or the next one
-                in the same direction by the same user (by the same persona, if the user is not known)
-                with the same file_key or, if the failed one has none, with the same size
+            retry_s: a retry must end within this many seconds of the end of the failed transfer; null =
+                86400. A retry is the next successful transfer of the same job, or the next one in the
+                same direction by the same user (by the same persona, if the user is not known) with the
+                same file_key or, if the failed one has none, with the same size
             files: what identifies two requests as being for the same file - size, or key (file_key and
-                size; size alone among those without a key). By key, only a file's first request
+                size; size alone for requests without a key). By key, only a file's first request
                 determines where it was before the trace; what its later gets find follows from the
                 requests before them, and from the simulated machine. null = size
             zero_sizes: requests of 0 bytes are changed to 1 byte (one), stay (keep) or are left out
                 (drop); null = one
-            largest_bytes: requests of more bytes, which the machine cannot handle, are left out (null =
-                none)
+            largest_bytes: requests of more bytes than this, which the machine cannot handle, are left
+                out (null = none)
             unknown_origins: where the file of a get is assumed to be, if neither its logs nor (with
                 files => 'key') an earlier request for the same file says - disk, tape, or the get is
                 left out (drop); null = disk
@@ -4140,12 +4155,12 @@ class Mart:
             size_bytes: bytes moved; 1 where 0 was changed to 1
             transfer_id: the transfer, as in mart.transfers; null where none is known
             duration_s: seconds the transfer took, as logged
-            is_failed: the transfer failed; null where the logs do not say
+            is_failed: whether the transfer failed; null where the logs do not say
             is_cached: whether a get found its file on disk, as in mart.requests; null for puts, and
                 where this is unknown
-            is_origin_assumed: a get for which neither its logs nor (with files => 'key') an earlier
-                request for the same file says where the file was, so unknown_origins or a size decided;
-                null if left out
+            is_origin_assumed: whether neither the logs of a get nor (with files => 'key') an earlier
+                request for the same file says where the file was, so that unknown_origins or a size
+                decided; null if left out
             left_out: why it is not in the trace - no transfer (a job or an open alone), part of a file,
                 failed, unknown size, saturated size, zero size, too large, unknown time, unknown origin
                 (the first that applies); null for requests in the trace
@@ -4191,14 +4206,15 @@ class Mart:
         Columns:
             model: name of the model
             archive: name of the archive that the transfer belongs to, which need not be the model's
-            kind: kind of the related archive (measured, synthetic, simulated)
+            kind: kind of that archive (measured, synthetic, simulated)
             transfer_id: the transfer, as in mart.transfers
             interface: the program that moved the file (ftp, nft, hsi, unitree, ...)
             direction: put or get
-            class_number: number of the class, as in mart.workload_classes; null where it is in none
+            class_number: number of the class, as in mart.workload_classes; null if the transfer is in
+                none
             class_name: description of the class in words
             set_apart: why it is in no class - as in mart.workload_requests, or no classes (the model
-                has none for this interface and direction); null where it is in one
+                has none for this interface and direction); null if it is in one
             size_bytes: bytes moved
             time_s: seconds, by the model's measure
             ended_at: when the transfer ended
@@ -4277,17 +4293,17 @@ class Mart:
         started_at: Values = None,
         ended_at: Values = None,
     ) -> pl.DataFrame:
-        """One row per file moved between a client and the archive, or attempted.
+        """One row per transfer of a file between a client and the archive, successful or not.
 
-        The transfers of counted sources, failed ones included. If the counted log does not report
+        The transfers of counted sources, including failed ones. If a counted log does not report
         failures, the failed transfers of an uncounted source are included too (STAT alongside NFT).
         Filter on ended_at, so that months outside the range are not read.
 
         Each column is also an argument: a value, or a list of values, that rows must have there.
 
         Columns:
-            transfer_id: number of the row in the warehouse, as `explain row` takes it; changes when a
-                source is read again
+            transfer_id: number of the row in the warehouse, for `tapewise explain row`; changes when
+                the source is re-read
             archive: name of the archive
             kind: kind of archive (measured, synthetic, simulated)
             source: the stream of logs that reported the transfer
@@ -4298,7 +4314,7 @@ class Mart:
             client: name of the client machine as the log gives it, null if the log does not say
             class_of_service: class of service, null if the log does not say
             file_key: 64-bit key of the file's path in the archive, which identifies the file without
-                its name; made with a secret of this warehouse
+                revealing its name; derived with a secret of this warehouse
             persona: UniTree's number of the job that moved the file, null if the log has none
             status_code: the log's own code for how the transfer ended, null if it has none
             status_text: the log's own words for how the transfer ended (error codes), null if it has
@@ -4308,20 +4324,20 @@ class Mart:
             open_s: seconds it took to open the file in the archive, null if the log does not say
             rate_bytes_per_s: bytes per second as logged; where the log has no rate, size over duration
                 (null for zero durations and saturated sizes)
-            is_failed: the transfer failed
-            is_failure_logged: its log, or another log alongside it, reports failures; where this is
-                false, it is not known which others failed
-            is_time_ambiguous: its local time occurs twice (or never) because of daylight saving
-            is_time_of_day_unknown: the time of day is unknown, and the time given here is noon by the
-                source's clock
-            is_duration_coarse: the duration is in whole seconds, or 0.499 for less than one
-            is_duration_below_clock: the duration is below the resolution of the source's clock
-            is_size_saturated: the size is at the limit of the log's counter (2^31 - 1), so the file may
-                be larger
-            is_rate_inconsistent: logged size, duration and rate disagree
-            is_of_parts: its log reports reads and writes within files (containers of a database) - the
-                size is that of a part; a put does not create a file and a get does not fetch a whole
-                one
+            is_failed: whether the transfer failed
+            is_failure_logged: whether its log, or another log alongside it, reports failures; if not,
+                it is unknown which of the log's transfers failed
+            is_time_ambiguous: whether its local time occurs twice (or never) because of daylight saving
+            is_time_of_day_unknown: whether the time of day is unknown, in which case the time given
+                here is noon by the source's clock
+            is_duration_coarse: whether the duration is in whole seconds, or 0.499 for less than one
+            is_duration_below_clock: whether the duration is below the resolution of the source's clock
+            is_size_saturated: whether the size is at the limit of the log's counter (2^31 - 1), so that
+                the file may be larger
+            is_rate_inconsistent: whether the logged size, duration and rate disagree
+            is_of_parts: whether its log reports reads and writes within files (containers of a
+                database); if so, the size is that of the part, a put does not create a file, and a get
+                does not fetch a whole one
             started_at: when the transfer began; ended_at - duration_s if the log gives only the end,
                 null without a duration
             ended_at: when the transfer ended
@@ -4387,15 +4403,15 @@ class Mart:
     ) -> pl.DataFrame:
         """One row per job submitted to the archive.
 
-        The jobs of UniTree's COND log, from counted sources. The COND log does not say whether a job
-        failed, or how many bytes it moved, but the STAT log does. Filter on ended_at, so that months
-        outside the range are not read.
+        The jobs of UniTree's COND log, from counted sources. The COND log does not report whether a job
+        failed or how many bytes it moved; the STAT log does. Filter on ended_at, so that months outside
+        the range are not read.
 
         Each column is also an argument: a value, or a list of values, that rows must have there.
 
         Columns:
-            job_id: number of the row in the warehouse, as `explain row` takes it; changes when a source
-                is read again
+            job_id: number of the row in the warehouse, for `tapewise explain row`; changes when the
+                source is re-read
             archive: name of the archive
             kind: kind of archive (measured, synthetic, simulated)
             source: the stream of logs that reported the job
@@ -4404,16 +4420,16 @@ class Mart:
             operation: first word of the request (put, get, ...), or other where that is not a plain
                 word
             user_id: number of the user in the warehouse
-            persona: UniTree's number of the job, which its lines in the STAT log carry too; it may be
-                reused within a day
+            persona: UniTree's number of the job, which also appears in the job's lines in the STAT log;
+                it may be reused within a day
             session_number: number of the session, from 0
             job_number: number of the job within its session
-            duration_s: seconds from start to end, null where the job starts after it ends
-            is_start_after_end: the job starts after it ends, because it was logged wrongly or ran over
-                midnight
-            is_time_ambiguous: its start or end is a local time that occurs twice because of daylight
-                saving
-            started_at: when the job started, on the day of its log file; later than ended_at where
+            duration_s: seconds from start to end, null if is_start_after_end
+            is_start_after_end: whether the logged start is after the logged end, because it was logged
+                wrongly or the job ran past midnight
+            is_time_ambiguous: whether its start or end is a local time that occurs twice because of
+                daylight saving
+            started_at: when the job started, on the day of its log file; later than ended_at if
                 is_start_after_end
             ended_at: when the job ended, on the day of its log file
 
@@ -4440,7 +4456,7 @@ class Mart:
     ) -> pl.DataFrame:
         """One row per burst.
 
-        Batches of requests of one user, as mart.burst_requests cuts them.
+        Batches of requests of one user, as divided by mart.burst_requests.
 
         Args:
             archive: only this archive (null = all)
@@ -4450,8 +4466,7 @@ class Mart:
             direction: put or get (null = both)
             client: only this client machine (null = all)
             class_of_service: only this class of service (null = all)
-            idle_s: a user who has nothing under way for longer than this begins another burst (null =
-                60 s)
+            idle_s: idle seconds after which a user's next request begins a new burst (null = 60)
 
         Columns:
             archive: name of the archive
@@ -4462,7 +4477,7 @@ class Mart:
             burst_number: number of the burst among those of the user on this interface and in this
                 direction
             request_count: requests of the burst
-            size_bytes: bytes moved by these requests, as far as sizes are known
+            size_bytes: bytes moved by these requests, counting only known sizes
             started_at: when the first of them was requested
             ended_at: when the last of them ended
 
@@ -4516,7 +4531,7 @@ class Mart:
     ) -> pl.DataFrame:
         """One row per archive, interface, direction and user.
 
-        How the requests concentrate on few users, starting with the user with the most requests.
+        How requests are concentrated on a few users, beginning with the user who made the most.
 
         Args:
             archive: only this archive (null = all)
@@ -4526,8 +4541,7 @@ class Mart:
             direction: put or get (null = both)
             client: only this client machine (null = all)
             class_of_service: only this class of service (null = all)
-            idle_s: a user who has nothing under way for longer than this begins another burst (null =
-                60 s)
+            idle_s: idle seconds after which a user's next request begins a new burst (null = 60)
 
         Columns:
             archive: name of the archive
@@ -4539,10 +4553,10 @@ class Mart:
                 with the most bytes is first
             burst_count: bursts of the user, as in mart.user_bursts
             request_count: requests of the user
-            size_bytes: bytes moved by these requests, as far as sizes are known
-            request_ratio: share of the requests of all known users
-            running_ratio: share of the requests of this user and those ranked above
-            size_ratio: share of the bytes of all known users, null where there are none
+            size_bytes: bytes moved by these requests, counting only known sizes
+            request_ratio: the user's share of the requests of all known users
+            running_ratio: share of the requests that come from this user and all users ranked above
+            size_ratio: the user's share of the bytes of all known users, null where there are none
 
         In SQL:
 
@@ -4567,7 +4581,7 @@ class Mart:
         """One row per archive, interface, direction and hour of the week.
 
         How many bursts of requests begin, and how many requests are made, in each of the 168 hours of
-        the week, by the archive's own clock. Hours without requests have no row.
+        the week, in the archive's local time. Hours without requests have no row.
 
         Args:
             archive: only this archive (null = all)
@@ -4577,19 +4591,18 @@ class Mart:
             direction: put or get (null = both)
             client: only this client machine (null = all)
             class_of_service: only this class of service (null = all)
-            idle_s: a user who has nothing under way for longer than this begins another burst (null =
-                60 s)
+            idle_s: idle seconds after which a user's next request begins a new burst (null = 60)
 
         Columns:
             archive: name of the archive
             kind: kind of archive (measured, synthetic, simulated)
-            timezone: the archive's zone, in which hours are counted
+            timezone: the archive's time zone, in which hours are counted
             interface: the program that moved the files (ftp, nft, hsi, unitree, ...)
             direction: put or get
             hour_of_week: 0 is Monday from 00:00 to 01:00, 167 Sunday from 23:00 to 24:00
             burst_count: bursts that began in this hour, as in mart.user_bursts
             request_count: requests of known users made in this hour
-            size_bytes: bytes moved by these requests, as far as sizes are known
+            size_bytes: bytes moved by these requests, counting only known sizes
 
         In SQL:
 
@@ -4610,11 +4623,11 @@ class Mart:
         class_of_service: str | None = None,
         measure: str | None = None,
     ) -> pl.DataFrame:
-        """One row per archive, interface, direction and cell, or reason for being in none.
+        """One row per archive, interface, direction and cell, or reason why requests are in no cell.
 
-        The requests binned on a fine grid of size and time, 8 buckets per octave (9 % wide), each cell
-        represented by the mean of its requests: the data that the workload classes are fitted to.
-        Requests that are in no class are counted by reason, and not guessed.
+        The data that the workload classes are fitted to. The requests are binned on a fine grid of size
+        and time, with 8 buckets per octave (each 9 % wide), and each cell is represented by the mean of
+        its requests. Requests that are in no class are counted by reason.
 
         Args:
             archive: only this archive (null = all)
@@ -4624,8 +4637,8 @@ class Mart:
             direction: put or get (null = both)
             client: only this client machine (null = all)
             class_of_service: only this class of service (null = all)
-            measure: which time goes with the size - service (the transfer's own, as logged) or open
-                (from asking for the file until it was open); null = service
+            measure: which time is paired with the size - service (that of the transfer, as logged) or
+                open (from the request for the file until it was open); null = service
 
         Columns:
             archive: name of the archive
@@ -4634,7 +4647,7 @@ class Mart:
             direction: put or get
             size_bucket: eighths of an octave above 1 byte; null for requests in no class
             time_bucket: eighths of an octave above 1 s; null for requests in no class
-            set_apart: why these are in no class, as in mart.workload_requests; null for a cell
+            set_apart: why these requests are in no class, as in mart.workload_requests; null for a cell
             request_count: number of requests
             size_bytes: bytes moved by them, null where no size is known
             cached_count: gets that found their file on disk
@@ -4684,10 +4697,11 @@ class Mart:
         Columns:
             model: name of the model
             archive: name of the archive that it was fitted to
-            kind: kind of the related archive (measured, synthetic, simulated)
+            kind: kind of that archive (measured, synthetic, simulated)
             interface: the program that moved the files (ftp, nft, hsi, unitree, ...)
             direction: put or get
-            class_number: number of the class, by size and then time of its centre, from 1
+            class_number: number of the class, from 1, ordered by the size and then the time of its
+                centre
             class_name: description of the class in words
             request_count: requests of the class
             size_bytes: bytes moved by them
@@ -4697,8 +4711,8 @@ class Mart:
             centroid_time_s: time at the class's centre, the geometric mean of its requests
             size_log10: decimal logarithm of centroid_size_bytes
             time_log10: decimal logarithm of centroid_time_s
-            cached_ratio: share of its gets that found their file on disk, out of those for which that
-                is known; null where it is known for none
+            cached_ratio: share of its gets that found their file on disk, among those for which this is
+                known; null if it is known for none
             size_quantiles_bytes: sizes below which 1, 5, 10, 25, 50, 75, 90, 95 and 99 % of its
                 requests lie, to within 9 %
             time_quantiles_s: times below which 1, 5, 10, 25, 50, 75, 90, 95 and 99 % of its requests
@@ -4730,17 +4744,17 @@ class Mart:
     ) -> pl.DataFrame:
         """One row per workload model.
 
-        The models that `tapewise workload fit` made; their classes are in mart.workload_classes.
+        The models made by `tapewise workload fit`. Their classes are in mart.workload_classes.
 
         Each column is also an argument: a value, or a list of values, that rows must have there.
 
         Columns:
             model: name of the model
             archive: name of the archive that it was fitted to
-            kind: kind of the related archive (measured, synthetic, simulated)
-            measure: the time that goes with the size - service (the transfer's own) or open
-            criterion: the criterion that chose the number of classes, where it was not given
-            idle_s: a user who had nothing under way for longer than this began another burst
+            kind: kind of that archive (measured, synthetic, simulated)
+            measure: the time that is paired with the size - service (that of the transfer) or open
+            criterion: the criterion that chose the number of classes, if the number was not given
+            idle_s: idle seconds after which a user's next request began a new burst
             seed: seed of the random numbers of the fit
             since: only requests that ended at or after this time were used; null if from the first
             until: only requests that ended before this time were used; null if to the last
@@ -4769,9 +4783,9 @@ class Mart:
     ) -> pl.DataFrame:
         """One row per request that moved a file, or tried to.
 
-        The transfers that workload classes and bursts are made from, with their size and time in
-        decades, and when they were requested. A request that has no size or no time, or failed, is kept
-        with the reason why it is in no class.
+        The requests from which workload classes and bursts are computed, with their size and time in
+        decades, and when they were made. A request that failed, or has no size or no time, is kept with
+        the reason why it is in no class.
 
         Args:
             archive: only this archive (null = all)
@@ -4781,8 +4795,8 @@ class Mart:
             direction: put or get (null = both)
             client: only this client machine (null = all)
             class_of_service: only this class of service (null = all)
-            measure: which time goes with the size - service (the transfer's own, as logged) or open
-                (from asking for the file until it was open); null = service
+            measure: which time is paired with the size - service (that of the transfer, as logged) or
+                open (from the request for the file until it was open); null = service
 
         Columns:
             archive: name of the archive
@@ -4792,14 +4806,14 @@ class Mart:
             direction: put or get
             user_id: number of the user in the warehouse, null if the logs do not say
             size_bytes: bytes moved
-            time_s: seconds, by the measure given as argument
-            size_log10: decimal logarithm of size_bytes, null where that is not above 0
-            time_log10: decimal logarithm of time_s, null where that is not above 0
+            time_s: seconds, by the measure given as an argument
+            size_log10: decimal logarithm of size_bytes, null where that is not positive
+            time_log10: decimal logarithm of time_s, null where that is not positive
             is_cached: whether a get found its file on disk, as in mart.requests
             set_apart: why it is in no class - failed, unknown size, saturated size, zero size, unknown
                 time, zero time (the first that applies); null for requests in a class
-            is_time_of_day_unknown: the time of day is unknown, and the times here are noon by the
-                source's clock
+            is_time_of_day_unknown: whether the time of day is unknown, in which case the times given
+                here are noon by the source's clock
             asked_at: when it was requested; where that is not known, when the transfer began or,
                 failing that, ended
             ended_at: when the transfer ended

@@ -65,7 +65,7 @@ def find_object(name: str) -> MartObject:
 
 
 def read_arguments(function: MartObject) -> list[Argument]:
-    """The arguments of a function, from the text that creates it."""
+    """The arguments of a function, read from its SQL."""
     declared = _ARGUMENTS.search(function.text)
     assert declared is not None, f"{function.folder} does not list its arguments one per line"
     return [Argument(name, type_, not default) for name, type_, default in _ARGUMENT.findall(declared[1])]
@@ -120,7 +120,7 @@ def build_query(each: MartObject, arguments: Mapping[str, Any]) -> tuple[sql.Com
     missing = [each.name for each in _arguments_of(each) if each.is_required and each.name not in given]
     if missing:
         raise QueryError(f"mart.{each.name} needs {', '.join(missing)}", hint=_list_names(each))
-    # The type is part of the program's own text; only the value comes from outside.
+    # The types come from our own SQL; only the values come from outside.
     passed = sql.SQL(", ").join(
         sql.SQL("{} => %s::" + types[name]).format(sql.Identifier(name)) for name in given
     )
@@ -133,7 +133,7 @@ def build_query(each: MartObject, arguments: Mapping[str, Any]) -> tuple[sql.Com
 
 
 def _select(view: MartObject, filters: Mapping[str, Any]) -> tuple[sql.Composed, list[Any]]:
-    """Return the query for the rows of a view whose columns have these values, or one of these values."""
+    """Return the query for the rows of a view that have, in each filtered column, one of the given values."""
     conditions: list[sql.Composable] = [sql.SQL("true")]
     parameters: list[Any] = []
     for name, value in filters.items():

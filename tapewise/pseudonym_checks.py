@@ -15,7 +15,7 @@ from tapewise.schema.settings import Settings
 def check_pseudonyms(
     connection: psycopg.Connection, settings: Settings, plans: list[SourcePlan]
 ) -> Iterator[Finding]:
-    """Check that sources with pseudonyms still have their original key, and that other users cannot read it.
+    """Check that sources with pseudonyms still have their original key, and that no other user can read it.
 
     `connection` must be a loader's.
     """

@@ -1,4 +1,4 @@
-"""`tapewise sql`: a query, run as the reading role."""
+"""`tapewise sql`: runs a query as the reading role."""
 
 import csv
 import itertools
@@ -79,7 +79,7 @@ def sql(settings: Settings, query: str, shape: str | None, timezone: str | None,
 
 
 def _choose_timezone(connection: psycopg.Connection) -> tuple[str, str | None]:
-    """Return the zone of all archives, or UTC, and a note if there was a choice."""
+    """Return the zone that all archives share, or else UTC, and a note unless all are in UTC."""
     try:
         zones = [zone for (zone,) in connection.execute("SELECT DISTINCT timezone FROM mart.archives")]
     except (psycopg.errors.UndefinedTable, psycopg.errors.InsufficientPrivilege):
@@ -96,7 +96,7 @@ def _print(cursor: psycopg.Cursor, query: str, shape: str | None, note: str | No
     """Print the result of `query` row by row as it arrives, and `note` if the query involves times."""
     load, write = _SHAPES[shape]
     load(cursor.adapters)
-    # Values may be large, and a table shows few rows, so rows are fetched one by one.
+    # A table shows few rows, and their values may be large, so its rows are fetched one by one.
     rows = cursor.stream(query, size=1 if shape is None else 100)
     first = next(rows, None)
     if first is None:
@@ -154,7 +154,7 @@ _SHAPES = {
 
 
 def explain_error(error: psycopg.Error, query: str) -> QueryError:
-    """Convert PostgreSQL's error into a QueryError that shows the line of the query that the error is in."""
+    """Convert PostgreSQL's error into a QueryError that shows the offending line of the query."""
     message = error.diag.message_primary or str(error).strip()
     if error.diag.statement_position:
         position = int(error.diag.statement_position) - 1

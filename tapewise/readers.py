@@ -41,7 +41,7 @@ def open_reader(
 
 
 def explain_denial(error: psycopg.errors.InsufficientPrivilege) -> str:
-    """Say what to do if access was denied to names, which some readers may see, or to anything else."""
+    """Return a hint for a denied query, which depends on whether it reads names that some readers may see."""
     from tapewise.schema.tables.mart import read_mart  # noqa: PLC0415  # most queries are not denied
 
     # PostgreSQL names the object only in the text of the message.

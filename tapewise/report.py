@@ -1,4 +1,4 @@
-"""`tapewise report`: first answers straight from log files, through a temporary warehouse."""
+"""`tapewise report`: summarises log files by loading them into a temporary warehouse."""
 
 import json
 from contextlib import closing
@@ -55,8 +55,8 @@ def report(
     """Identify and summarise log files, without storing anything.
 
     The files PATHS are loaded into a temporary warehouse, which is deleted when the command ends. The report
-    has the balance of their lines, transfers, failures, sizes, times, rates, busiest days and hours, users'
-    shares, cache hits and open times. It contains no names of users or files.
+    covers the balance of their lines, transfers, failures, sizes, times, rates, busiest days and hours,
+    users' shares, cache hits and open times. It contains no names of users or files.
 
     \b
     Example:
@@ -104,7 +104,7 @@ def _load(
             del choices.formats[path]
             report_failure(path, error)
     with closing(warehouse.connect(Role.OWNER, autocommit=True)) as connection:
-        connection.execute("ANALYZE")  # without statistics, the planner takes new tables for empty
+        connection.execute("ANALYZE")  # without statistics, the planner assumes that new tables are empty
     return results
 
 

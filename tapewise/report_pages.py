@@ -20,13 +20,13 @@ SHARED = (
     "NFT's log and STAT report the same transfers. NFT's are counted here, because they name users. STAT's\n"
     "failures are counted as failures of nft, because NFT's log does not report any."
 )
-# Columns of figures that a log may lack. Empty cells would look like zeros.
+# Columns of figures that a log may lack. An empty cell would look like a zero.
 NOT_LOGGED = ("failed_count", "size_bytes", "user_count", "client_count")
 
 
 @dataclass(frozen=True)
 class Report:
-    """The content of a report. `timezone` is None if none was given and times were read as UTC.
+    """The content of a report. `timezone` is None if none was given; times are then read as UTC.
 
     `hourless_count` is the number of lines that give only the day of an event. The warehouse stores noon for
     them, but their hour is unknown.

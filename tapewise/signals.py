@@ -1,4 +1,4 @@
-"""Converts the signals that end a command, SIGTERM and SIGHUP, into an exception like that of Ctrl-C."""
+"""Converts the signals that end a command, SIGTERM and SIGHUP, into an exception like the one for Ctrl-C."""
 
 import signal
 from types import FrameType

@@ -30,7 +30,7 @@ def simulate(
         trace: the requests in the order of submission: a Parquet or CSV file, as written by `tapewise
             workload trace`, or a frame with the columns `submitted_s` (seconds since the trace began),
             `direction` (put or get), `user`, `file` (numbers or strings) and `size_bytes`.
-        seed: a whole number from 0, for everything that is random.
+        seed: a whole number, 0 or more, that determines everything random.
         inventory: the files on disk at the start: `file`, `size_bytes`, `age_s` (seconds since the last use).
             None: the files whose `origin` in the trace is `disk`, or no files if the trace has no such
                 column.

@@ -74,7 +74,7 @@ def read_states(connection: psycopg.Connection, archive: str | None = None) -> l
 
 
 def read_days(connection: psycopg.Connection, state: SourceState, day_count: int) -> list[DayHours]:
-    """Return the last `day_count` local days up to the source's last line; none if it has no line."""
+    """Return the last `day_count` local days up to the source's last line, or no days if it has no line."""
     if state.last_event_at is None:
         return []
     zone = ZoneInfo(state.archive_timezone)
@@ -103,7 +103,7 @@ def read_days(connection: psycopg.Connection, state: SourceState, day_count: int
 
 
 def find_gaps(days: list[DayHours]) -> list[tuple[datetime, datetime]]:
-    """Return the times without any line, in whole hours, as pairs of start and end."""
+    """Return the periods of whole hours without any line, as pairs of start and end."""
     gaps: list[tuple[datetime, datetime]] = []
     for day in days:
         for number, has_lines in enumerate(day.has_lines):

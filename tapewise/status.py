@@ -1,4 +1,4 @@
-"""`tapewise status`: how far each source was read, and the hours for which it has no line."""
+"""`tapewise status`: how far each source has been read, and the hours for which it has no line."""
 
 import json
 from contextlib import closing
@@ -29,8 +29,7 @@ class _Moment(click.DateTime):
 
 
 MOMENT = _Moment(["%Y-%m-%dT%H:%M:%S%z"])
-# An hour with lines, one without, and one that may have some, since lines of its day do not report their
-# hour.
+# With lines, without lines, and unknown, because some lines of the day do not report their hour.
 _HOURS = {True: "#", False: ".", None: "?"}
 
 

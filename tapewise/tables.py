@@ -1,4 +1,4 @@
-"""Prints tables as text. Numbers are right-aligned, UTC is shown as Z, and in a pipe no line is wrapped."""
+"""Prints tables as text. Numbers are right-aligned, UTC is shown as Z, and nothing is wrapped in a pipe."""
 
 import io
 import math
@@ -74,6 +74,6 @@ def _show_number(value: float | Decimal) -> str:
     if isinstance(value, float):
         return f"{value:.0f}" if abs(value) >= 1e5 else f"{value:.6g}"
     text = f"{value:f}"
-    # A quotient may end in zeros, which are dropped; a number that the user rounded keeps its width.
+    # The zeros at the end of a quotient are dropped. A number that the user rounded keeps them.
     is_quotient = len(text.partition(".")[2]) > DIVISION_DIGITS
     return text.rstrip("0").rstrip(".") if is_quotient else text

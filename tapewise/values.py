@@ -1,4 +1,4 @@
-"""Values of a query, read as PostgreSQL writes them, and their form in tables, CSV and JSON.
+"""Reads the values of a query as PostgreSQL writes them, and formats them for tables, CSV and JSON.
 
 Python's own types lose some of what PostgreSQL can express (months of an interval, digits of a number), or
 refuse it (infinite times, years before 1 and after 9999).
@@ -14,7 +14,7 @@ from psycopg.abc import Buffer
 from psycopg.adapt import AdaptersMap, Loader
 from psycopg.types.string import TextLoader
 
-# A terminal shows this much of a value. A longer one can take minutes to lay out, and nobody reads it there.
+# How much of a value a terminal shows. A longer one could take minutes to lay out, and nobody would read it.
 CELL_CHARACTERS = 1000
 
 _TYPES = psycopg.adapters.types
@@ -31,7 +31,7 @@ _MOMENTS = _find("timestamp", "timestamptz")
 
 
 class _CutLoader(Loader):
-    """Text, cut after its first characters, with the number of characters left out."""
+    """Loads a value as text. Cuts long text, and appends the number of characters left out."""
 
     def load(self, data: Buffer) -> str:
         if len(data) <= CELL_CHARACTERS:
@@ -43,7 +43,7 @@ class _CutLoader(Loader):
 
 
 class _MomentLoader(TextLoader):
-    """A time with its offset; Z for UTC."""
+    """Loads a time as text with its offset, or with Z for UTC."""
 
     def load(self, data: Buffer) -> str:
         return re.sub(r"\+00(?=$| BC$)", "Z", bytes(data).decode())
@@ -61,7 +61,7 @@ _CONTINUING = bytes(range(0x80, 0xC0))
 
 
 def load_texts(adapters: AdaptersMap) -> None:
-    """Make a cursor with these adapters return each value as text, arrays too."""
+    """Make a cursor with these adapters return each value as text, even arrays."""
     for info in _TYPES:
         for oid in filter(None, (info.oid, info.array_oid)):
             adapters.register_loader(oid, TextLoader)
@@ -74,7 +74,7 @@ def load_elements(adapters: AdaptersMap) -> None:
 
 
 def load_cells(adapters: AdaptersMap) -> None:
-    """Make a cursor with these adapters return numbers and booleans as Python's, the rest as short text."""
+    """Make a cursor with these adapters return numbers and booleans as such, and the rest as short text."""
     for info in _TYPES:
         kept = info.oid in _BOOLS | _NUMBERS
         for oid in filter(None, (0 if kept else info.oid, info.array_oid)):
@@ -148,7 +148,7 @@ def _write_number(text: str) -> str:
 
 
 def _write_document(text: str) -> str:
-    # Outside of its strings, JSON is ASCII, and white space other than blanks has no meaning there.
+    # Outside its strings, JSON is ASCII, and any white space there can become a blank.
     return re.sub(r"[^\x20-\x7e]", lambda found: json.dumps(found[0])[1:-1], re.sub(r"[\t\n\r]", " ", text))
 
 

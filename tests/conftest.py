@@ -1,11 +1,11 @@
 """The tests' databases: one server per session, one upgraded template, and a clone of it for each test.
 
 The server is the tests' own embedded PostgreSQL, version TAPEWISE_TEST_POSTGRES (18 or 16), or the one at
-TAPEWISE_TEST_DATABASE_URL (a superuser's URL; the role tapewise_query there gets a password). As no test may
-touch a real warehouse, TAPEWISE_DATABASE_URL and the user's other settings are removed first.
+TAPEWISE_TEST_DATABASE_URL (a superuser's URL; the role tapewise_query there gets a password). No test may
+touch a real warehouse, so TAPEWISE_DATABASE_URL and the user's other settings are removed first.
 
-TAPEWISE_TEST_DEMO_HOME may name a home that `make demo` left behind, with its server stopped and its output
-in `demo.txt`. Tests that only need the demo's result copy this home; without it, they run the demo.
+TAPEWISE_TEST_DEMO_HOME may name a home that `make demo` left behind, with its server stopped and the
+demo's output in `demo.txt`. Tests that need only the demo's result then copy this home instead of running it.
 """
 
 import gc
@@ -37,13 +37,13 @@ from tapewise.schema.settings import Settings
 from tapewise.schema.tables.upgrade import upgrade
 from tests.studies import skip_studies
 
-# How long an example takes depends on what else the machine is doing; it is not a property of the code.
+# How long an example takes depends on the load of the machine, and says nothing about the code.
 hypothesis.settings.register_profile("tapewise", deadline=None)
 hypothesis.settings.load_profile("tapewise")
 
 
 # The tests create hundreds of databases of four hundred files each. This takes ten times as long on a disk
-# as in memory, so the tests work in memory if there is room, unless TMPDIR is set.
+# as in memory. Unless TMPDIR is set, the tests therefore work in memory if there is room.
 MEMORY = Path("/dev/shm")
 ROOM_BYTES = 6 * 2**30  # four times what the whole suite needs
 
@@ -67,11 +67,11 @@ def has_room(folder: Path) -> bool:
 
 if "TMPDIR" not in os.environ and has_room(MEMORY):
     os.environ["TMPDIR"] = str(MEMORY)
-    tempfile.tempdir = None  # so that `tempfile` determines it again
+    tempfile.tempdir = None  # makes `tempfile` choose its folder again
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip the studies whose turn it is not."""
+    """Skip the studies that are not due."""
     skip_studies(items)
 
 
@@ -82,14 +82,14 @@ def pytest_collection_finish() -> None:
 
 
 def find_demo_home(basetemp: Path) -> Path:
-    """The home that the demo leaves for the tests; all processes of a session share it."""
+    """Return the home that the demo leaves for the tests, shared by all processes of a session."""
     # When the tests run as root, the server's account cannot enter pytest's own folders.
     return Path(tempfile.gettempdir()) / f"tapewise-demo-{hashlib.sha256(bytes(basetemp)).hexdigest()[:16]}"
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Remove the demo's home when all processes are done."""
-    # This must be in this file, as the process that distributes the tests reads no other conftest.
+    """Remove the demo's home after the last process has finished."""
+    # This hook must be in this file: the process that distributes the tests reads no other conftest.
     if not hasattr(session.config, "workerinput"):
         base = session.config._tmp_path_factory.getbasetemp()  # the fixture uses this folder
         shutil.rmtree(find_demo_home(base), ignore_errors=True)
@@ -139,11 +139,11 @@ class Site:
 
     @property
     def maintenance(self) -> str:
-        """How a superuser connects to the server."""
+        """The connection string of a superuser."""
         return make_conninfo(**self.server.conninfo("postgres")) if self.server else self.url or ""
 
     def maintain(self, statement: str, database: str) -> None:
-        """Run CREATE or DROP DATABASE, which need a connection of their own outside a transaction."""
+        """Run CREATE or DROP DATABASE, neither of which is possible inside a transaction."""
         with psycopg.connect(self.maintenance, autocommit=True) as connection:
             connection.execute(sql.SQL(statement).format(sql.Identifier(database), sql.Identifier(TEMPLATE)))
 
@@ -157,16 +157,16 @@ def site() -> Iterator[Site]:
         yield from _prepare(Site(None, url, password))
         return
     home = Path(tempfile.mkdtemp(prefix="tapewise-tests-"))
-    home.chmod(0o755)  # if we are root, the server's own account must get in
+    home.chmod(0o755)  # when run as root, the server's own account must get in
     version = int(os.environ.get("TAPEWISE_TEST_POSTGRES", "18"))
     server = EmbeddedServer(home, version, system_folder=home / "system")
     try:
         with server:
             site = Site(server, None, password)
-            # Without this, creating databases would mostly be waiting for the disk. No test cuts the power.
+            # Otherwise, creating databases would mostly mean waiting for the disk. No test cuts the power.
             with psycopg.connect(site.maintenance, autocommit=True) as connection:
                 connection.execute("ALTER SYSTEM SET fsync = off")
-                connection.execute("ALTER SYSTEM SET full_page_writes = off")  # halves the cost of a database
+                connection.execute("ALTER SYSTEM SET full_page_writes = off")  # halves the cost of each
                 connection.execute("SELECT pg_reload_conf()")
             yield from _prepare(site)
     finally:

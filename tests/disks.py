@@ -22,7 +22,7 @@ def mount_small_disk(folder: Path, size: str) -> Iterator[Path]:
     try:
         yield folder
     finally:
-        # The embedded server's keeper may still have files open for a moment.
+        # The embedded server's keeper may keep files open for a moment longer.
         subprocess.run(["umount", "--lazy", folder], check=True)
 
 

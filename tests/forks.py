@@ -1,9 +1,9 @@
-"""Runs `tapewise` without the second that its imports take.
+"""Runs `tapewise` without spending a second on its imports.
 
 Hundreds of tests run a command. A server process imports `tapewise` once and forks for each command. A fork
-is a separate process with arguments, folder, environment, streams and exit status as a shell would give them;
-only the imported modules are shared. Tests that depend on how Python starts, or on a shell, run the command
-as typed. So do the README's examples.
+is a separate process that shares only the imported modules; its arguments, folder, environment, streams and
+exit status are those that a shell would give it. The README's examples, and tests that depend on a shell or
+on how Python starts, run the command as typed.
 """
 
 import multiprocessing
@@ -19,7 +19,7 @@ from tapewise.cli import COMMANDS
 
 PROJECT = Path(__file__).parents[1]
 FORKS = multiprocessing.get_context("forkserver")
-# Modules that commands import only when needed; without this list, each fork would spend seconds on them.
+# Modules that commands import only when needed. Importing them here saves each fork some seconds.
 LATE = [
     "alembic.context",
     "numpy.ma",
@@ -36,7 +36,7 @@ _SAID_BY_IMPORT = ("POLARS_MAX_THREADS", "_RJEM_MALLOC_CONF")
 
 
 class Fork:
-    """A running command, used like a `subprocess.Popen`; it cannot read from stdin.
+    """A running command that is used like a `subprocess.Popen`, but has an empty stdin.
 
     With `is_merged`, stderr goes to stdout, as on a terminal.
     """
@@ -92,7 +92,7 @@ class Fork:
 def run_forked(
     arguments: Sequence[object], folder: Path, environment: Mapping[str, str], *, is_merged: bool = False
 ) -> subprocess.CompletedProcess[str]:
-    """Run a command to its end; return its exit status, stdout and stderr. `is_merged` is as for Fork."""
+    """Run a command to its end; return its exit status, stdout and stderr. `is_merged` works as in Fork."""
     with Fork(arguments, folder, environment, is_merged=is_merged) as fork:
         output, errors = fork.communicate()
         assert fork.returncode is not None  # it has ended
@@ -112,7 +112,7 @@ def _be_command(
     for name, number in zip(names, (1, 2), strict=True):
         os.dup2(os.open(Path(streams) / name, os.O_WRONLY | os.O_CREAT | os.O_APPEND), number)
     # multiprocessing has closed sys.stdin, but a command may ask whether stdin is a terminal.
-    sys.stdin = open(0, closefd=False)  # noqa: SIM115  # for the process's life
+    sys.stdin = open(0, closefd=False)  # noqa: SIM115  # stays open until the process ends
     sys.stdout, sys.stderr = (open(number, "w", closefd=False) for number in (1, 2))  # noqa: SIM115  # as above
     sys.argv = arguments
     main(arguments[1:])

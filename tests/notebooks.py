@@ -1,6 +1,6 @@
 """`python -m tests.notebooks NOTEBOOK`: run a notebook's cells and write their output into it.
 
-Cells run in one namespace, in a new folder with the examples. Only their plain text output is kept.
+All cells run in one namespace, in a new folder with the examples. Only plain text output is kept.
 """
 
 import ast
@@ -25,9 +25,9 @@ BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 @contextmanager
 def own_folder() -> Iterator[Path]:
-    """Work in a new folder with a link to the examples; stop any server started there at the end."""
+    """Work in a new folder with a link to the examples; at the end, stop any server started there."""
     folder = Path(tempfile.mkdtemp(prefix="tapewise-notebook-"))
-    folder.chmod(0o755)  # if we are root, the server's own account must get in
+    folder.chmod(0o755)  # when run as root, the server's own account must get in
     (folder / "examples").symlink_to(TREE / "examples")
     try:
         with chdir(folder):

@@ -2,7 +2,7 @@
 
     2026-03-02T10:05:00 A00001 drive1 kim requested=10:00:00 positioned=10:00:40 bytes=1000
 
-This line reports a dismount (its first fact), and the mount request and the positioning before it.
+The first fact of this line is the dismount. The others are the mount request and the positioning before it.
 """
 
 import polars as pl

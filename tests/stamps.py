@@ -1,4 +1,4 @@
-"""Replaces the times of a line, for tests that go through all formats."""
+"""Replaces the times in a line, for tests of all formats."""
 
 import re
 from datetime import datetime
@@ -8,16 +8,15 @@ from tapewise.ingest.layouts.descriptions import Column, Layout, Line
 from tapewise.ingest.layouts.files import find_layout
 from tapewise.ingest.records.format import Format
 
-# Codes that chrono spells differently from Python.
+# The codes that chrono and Python spell differently.
 _CODES = {"%.f": ".%f", "%e": "%d"}
 
 
 def restamp(log_format: Format, line: str, at: datetime | str) -> str:
-    """Return a layout's line with all its times set to `at`, which is a time or, if not valid, a text
-    `YYYY-MM-DD HH:MM:SS`.
+    """Return a line of a layout with all its times set to `at`.
 
-    Lines without a time are returned unchanged. Times counted from 1970 can only be set to valid times, which
-    are taken as UTC.
+    `at` is a datetime or, for a time that does not exist, a text `YYYY-MM-DD HH:MM:SS`. Lines without a time
+    are returned unchanged. A time counted from 1970 can only be set to a datetime, which is taken as UTC.
     """
     layout = find_layout(log_format)
     assert layout is not None, f"{log_format.name} is no layout"

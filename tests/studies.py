@@ -1,7 +1,7 @@
-"""Chooses the studies to run: those of code that a branch changes, and a quarter of the others.
+"""Chooses the studies to run: those of the code that the branch changes, and a quarter of the others.
 
 A study is a slow test, marked `@pytest.mark.study("sql/cache", ...)` with the folders and files whose code it
-checks. Each commit runs another quarter of the studies. `make studies` runs all.
+checks. Which quarter runs depends on the commit. `make studies` runs them all.
 """
 
 import os
@@ -28,7 +28,7 @@ def skip_studies(items: list[pytest.Item]) -> None:
         is_touched = any(path == each or path.startswith(f"{each}/") for path in changed for each in code)
         if not is_touched and zlib.crc32(f"{commit.strip()} {item.nodeid}".encode()) % ONE_IN:
             reason = f"a study of code that has not changed: one in {ONE_IN} runs, `make studies` runs all"
-            # A study takes seconds to a minute. Its result changes only with the code that it checks.
+            # A study takes up to a minute, and its result changes only with the code that it checks.
             item.add_marker(pytest.mark.skip(reason=reason))
 
 

@@ -1,1 +1,1 @@
-"""The commands of `tapewise` that read logs and manage what was read."""
+"""The `tapewise` commands that read logs and manage what was read."""

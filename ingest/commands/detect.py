@@ -1,4 +1,4 @@
-"""`tapewise detect`: which formats fit a log file."""
+"""`tapewise detect`: finds the formats that fit a log file."""
 
 import json
 from pathlib import Path
@@ -16,14 +16,13 @@ from tapewise.schema.texts import escape_controls
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per file, each on a line.")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(readable=False, path_type=Path))
 def detect(as_json: bool, paths: tuple[Path, ...]) -> None:
-    """For each of the log files PATHS (compressed or not), list the formats that fit, and how many of its
-    lines each one fits, best first.
+    """List the formats that fit each of the log files PATHS (compressed or not), best first.
 
-    A line fits a format that recognises it, even if it is rejected for its date or a number. Blank lines do
-    not count. A small file is examined as a whole, a large one at its beginning, middle and end, or only at
-    its beginning if it is compressed. A format is detected if it fits 95 % of the lines, and no other fits
-    more than 5 %; `tapewise ingest` without --format uses the detected format. This command needs no
-    warehouse.
+    Also shows how many of the file's lines each format fits. A format fits a line if it recognises the line,
+    even if it then rejects the line's date or a number in it. Blank lines do not count. Small files are
+    examined completely, large ones at the beginning, middle and end, and large compressed ones only at the
+    beginning. A format is detected if it fits at least 95 % of the lines and no other format fits more than
+    5 %. Without --format, `tapewise ingest` uses the detected format. This command needs no warehouse.
 
     Example: tapewise detect /var/log/hpss/*
     """

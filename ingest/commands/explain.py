@@ -28,7 +28,7 @@ GONE = "(the line is no longer in that file: the file is gone, or was rotated)"
 def explain() -> None:
     """Trace a row back to its line, or show what became of a line.
 
-    Because this shows names and whole lines, it reads the warehouse as the loading role.
+    The output contains names and complete lines, so the command reads the warehouse as the loading role.
     """
 
 
@@ -60,7 +60,7 @@ def line(settings: Settings, path: Path, line_number: int) -> None:
 
 
 def _find_key(settings: Settings) -> PseudonymKey | None:
-    """The key, or None if there is none that we may read; most of the output does not need it."""
+    """The key, or None if there is no readable key; most of the output does not need one."""
     try:
         return read_key(settings)
     except SettingsError:
@@ -115,7 +115,7 @@ def list_command(settings: Settings, as_json: bool) -> None:
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.pass_obj
 def drop(settings: Settings, name: str, yes: bool) -> None:
-    """Drop archive NAME with its facts, names, ledger and workload models. Its log files are left alone.
+    """Drop archive NAME with its facts, names, ledger and workload models. Its log files are not touched.
 
     Example: tapewise archives drop test --yes
     """

@@ -81,7 +81,7 @@ def lines(name: str) -> None:
 @formats.command()
 @click.argument("name")
 def show(name: str) -> None:
-    """Print the layout of format NAME as a TOML file, which a site can use as the start of its own.
+    """Print the layout of format NAME as a TOML file, on which a site can base its own layout.
 
     Example: tapewise formats show xferlog > site.toml
     """
@@ -115,8 +115,8 @@ def check(
 ) -> None:
     """Read LOG with LAYOUT (a TOML file) and show the result; nothing is loaded.
 
-    Shows which lines match which pattern, which fields are filled, which views of mart the log feeds, and how
-    far each pattern matches the rejected lines. The exit status is 1 if any line is rejected.
+    Shows how many lines match each pattern, which fields are filled, which views of mart the log feeds, and
+    how far each pattern matches the rejected lines. The exit status is 1 if any line is rejected.
 
     Example: tapewise formats check site.toml site.log
     """

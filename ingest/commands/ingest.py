@@ -1,4 +1,4 @@
-"""`tapewise ingest`: load the named files, or whatever is new in the configured sources."""
+"""`tapewise ingest`: loads the named files, or whatever is new in the configured sources."""
 
 import json
 from contextlib import closing
@@ -120,14 +120,14 @@ def ingest(
 ) -> None:
     """Load log files, compressed or not, each line at most once.
 
-    Nothing is counted twice if you read a file again, a longer copy of it, or files that overlap. Every line
-    is accounted for as loaded, already held, ignored or rejected; ignored and rejected lines have a reason. A
-    file that cannot be read is reported, and the others are loaded; the exit status is then 1.
+    Nothing is counted twice, even if you load a file again, a longer copy of it, or files that overlap. Every
+    line is accounted for as loaded, already held, ignored or rejected, and the last two come with a reason.
+    If a file cannot be read, this is reported, the other files are loaded, and the exit status is 1.
 
     With PATHS, --archive and --timezone are required. Without --format, each file's format is detected from
     its lines (see `tapewise detect`), and the file goes into the source named after that format. Without
-    PATHS, the command is the nightly job: it reads whatever is new in the sources that tapewise.toml names.
-    Only one such run is active at a time.
+    PATHS, the command is the nightly job: it loads whatever is new in the sources that tapewise.toml lists.
+    Only one such job runs at a time.
 
     \b
     Example:
@@ -247,7 +247,7 @@ def _report_outcome(outcome: PathOutcome, *, as_json: bool) -> None:
 
 
 def _report_empty(path: Path, *, as_json: bool) -> None:
-    """Report a file that is skipped because it has no complete line yet."""
+    """Report a file that was skipped because it does not have a complete line yet."""
     if as_json:
         click.echo(json.dumps(result_to_json(FileResult(path, Tally(), 0)) | {"format": None}))
     else:
@@ -266,7 +266,7 @@ def _report_choice(path: Path, log_format: Format, reason: str | None) -> None:
 
 
 def check_dates(choices: Choices, log_date: datetime | None, paths: tuple[Path, ...]) -> None:
-    """Raise click's error if a date was given for files whose lines have dates, or for several files."""
+    """Raise a click error if a date was given for files whose lines have dates, or for several files."""
     fault = find_date_fault(choices, log_date, paths)
     if fault is not None:
         raise click.BadParameter(fault, param_hint="'--date'")

@@ -35,10 +35,10 @@ def load_sources(
     *,
     jobs: int | None,
 ) -> None:
-    """Read what is new in the configured sources, report on it, and write metrics if they are requested.
+    """Read what is new in the configured sources, report on it, and write metrics if requested.
 
-    Raises ConfigError, or SettingsError if the metrics file cannot be written, before anything is read.
-    Once everything readable has been read, raises LogFileError for the unreadable files, or SettingsError if
+    Before anything is read, raises ConfigError, or SettingsError if the metrics file cannot be written. After
+    everything readable has been read, raises LogFileError for the unreadable files, or SettingsError if
     there was no space for the metrics.
     """
     plans = plan_round(settings, archive)
@@ -57,8 +57,8 @@ def load_sources(
             nullcontext(True) if dry_run else hold_round(warehouse) as is_only,
         ):
             if not is_only:
-                # This is not a failure, because the next run reads whatever the other one leaves unread. If
-                # the other run never ended, the metrics would show that the last run ended long ago.
+                # Not a failure: the next run reads whatever the other run leaves unread. If the other run
+                # hangs, the metrics show that no run has ended for a long time.
                 click.echo("Another run over the sources is under way; this one leaves everything to it.")
                 return
             for plan in plans:
@@ -123,7 +123,7 @@ def _write_report(
     exit_status: int,
     outcomes: list[SourceOutcome],
 ) -> None:
-    """Write the metrics; if the database cannot be reached, leave out the metrics that come from it."""
+    """Write the metrics, without those that come from the database if it cannot be reached."""
     lines, size = [], None
     if warehouse is not None:
         try:

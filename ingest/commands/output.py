@@ -17,9 +17,9 @@ TEXT_WIDTH = 80
 
 
 def describe_result(result: FileResult, *, has_texts: bool = True) -> list[str]:
-    """The balance of a file in words: its lines by fate, the reasons, and the first rejected lines.
+    """Describe the balance of a file: its lines by fate, the reasons, and the first rejected lines.
 
-    Without `has_texts`, the text of rejected lines is left out, because it may contain names.
+    Without `has_texts`, the texts of the rejected lines are left out, because they may contain names.
     """
     tally = result.tally
     lines = [
@@ -54,8 +54,8 @@ def describe_result(result: FileResult, *, has_texts: bool = True) -> list[str]:
 def result_to_json(result: FileResult, *, has_texts: bool = True) -> dict[str, Any]:
     """The balance of a file: `line_count` = `loaded_count` + `held_count` + ignored + rejected.
 
-    `rejected_samples` are the first lines that this reading rejected; without `has_texts`, only their numbers
-    and reasons. `log_date` is the date that was assumed for the file, or null if its lines have dates;
+    `rejected_samples` lists the first lines that this reading rejected, without their texts unless
+    `has_texts`. `log_date` is the date that was assumed for the file, or null if its lines have dates.
     `log_date_from` says where that date comes from: name, --date or last reading.
     """
     tally, said = result.tally, result.log_date
@@ -79,14 +79,14 @@ def result_to_json(result: FileResult, *, has_texts: bool = True) -> dict[str, A
 
 
 def report_failure(path: Path, error: TapewiseError, *, as_json: bool = False) -> None:
-    """Report a file that cannot be read or loaded on stderr, and with `as_json` also on stdout."""
+    """Report on stderr, and with `as_json` also on stdout, that a file cannot be read or loaded."""
     if as_json:
         click.echo(json.dumps({"path": str(path), "error": error.message}))
     click.echo(f"tapewise: {escape_controls(error.message)}", err=True)
 
 
 def sum_failures(failures: Sequence[TapewiseError], file_count: int) -> LogFileError:
-    """The error with which a command ends if it could not read some of its files."""
+    """Return the error that a command raises at its end if it could not read some of its files."""
     # Each hint is shown once, however many files it applies to.
     hints = dict.fromkeys(failure.hint for failure in failures if failure.hint)
     if len(failures) < file_count:
@@ -98,7 +98,7 @@ def sum_failures(failures: Sequence[TapewiseError], file_count: int) -> LogFileE
 
 
 def describe_outcome(outcome: SourceOutcome) -> str:
-    """What a round did for a source, on one line; the line counts cover only the files that were opened."""
+    """Describe on one line what a round did for a source; line counts cover only the files it opened."""
     empty = f" ({outcome.empty_count:,} without a line yet)" if outcome.empty_count else ""
     files = [f"{outcome.read_count:,} files read{empty}", f"{outcome.untouched_count:,} untouched"]
     if outcome.failures:

@@ -1,4 +1,4 @@
-"""Loads the files that a user named, each into the source of its format, for the command and for Python."""
+"""Loads files named by the user, each into the source of its format; for the command and the Python API."""
 
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from tapewise.schema.errors import DatabaseError, LogFileError, TapewiseError
 
 @dataclass(frozen=True)
 class PathsRequest:
-    """What the user says about the files; the fields are the options of `tapewise ingest`.
+    """What the user specified for the files; the fields are the options of `tapewise ingest`.
 
     Without `source`, each file goes into the source named after its format.
     """
@@ -37,7 +37,7 @@ class PathsRequest:
     is_dry: bool = False
 
     def make_source_request(self, log_format: Format) -> SourceRequest:
-        """Return the request for the source that files of this format go to."""
+        """Return the request for the source that files of this format go into."""
         return SourceRequest(
             archive=self.archive,
             kind=self.kind,
@@ -83,9 +83,10 @@ def load_paths(
 ) -> Generator[PathOutcome, None, None]:
     """Yield each file's outcome: first files without a complete line, then the rest in the order of `paths`.
 
-    `choices` has the format of each file; `jobs`, `is_shown` and `on_wait` are passed to `read_files`. Raises
-    an error if it concerns more than one file and no other file can be loaded either. Callers that stop early
-    must close the iterator, because closing drops a source if none of its files was accepted.
+    `choices` has the format of each file; `jobs`, `is_shown` and `on_wait` are passed to `read_files`. Errors
+    that concern a single file are part of its outcome; errors that prevent the loading of all remaining files
+    are raised. Callers that stop early must close the iterator, because closing drops each source into which
+    no file was ever accepted.
     """
     targets: dict[str, Source] = {}
     with drop_unused_sources(warehouse, targets.values(), is_dry=request.is_dry) as used:
@@ -120,13 +121,13 @@ def load_paths(
             ):
                 raise result
             outcome = _describe(task, choices.reason, result)
-            if not isinstance(outcome.error, LogFileError):  # an aborted load will be repeated
+            if not isinstance(outcome.error, LogFileError):  # an aborted load can be repeated
                 used.add(task.source.name)
             yield outcome
 
 
 def find_date_fault(choices: Choices, log_date: date | None, paths: Sequence[Path]) -> str | None:
-    """Return why these files cannot have the date that the user gave, or None if they can."""
+    """Return why the user's date cannot apply to these files, or None if it can."""
     if log_date is None:
         return None
     for log_format in choices.distinct:
@@ -143,7 +144,7 @@ def _describe(task: FileTask, reason: str | None, result: FileResult | TapewiseE
 
 
 def _is_back(warehouse: Warehouse, error: TapewiseError) -> bool:
-    """Whether the database aborted a load, but has recovered and can be reached again."""
+    """Whether the error was an aborted load and the database can be reached again."""
     if type(error) is not DatabaseError:
         return False
     try:

@@ -64,11 +64,11 @@ def rejects(
     """Count the rejected lines by source and reason, then show each with its file, number, reason and text.
 
     With --retry, the files that contain rejected lines are read again. Use it after an upgrade that can read
-    more, after a file was repaired, or when a time that was in the future has passed. Lines that are already
-    loaded are not loaded twice. A file that is gone or cannot be read stays in the ledger unchanged; the exit
-    status is then 1.
+    more kinds of lines, after a file was repaired, or when a time that was in the future has passed. No line
+    is loaded twice. If a file is gone or cannot be read, its ledger entry is unchanged, and the exit status
+    is 1.
 
-    Because this shows names and whole lines, it reads the warehouse as the loading role.
+    The output contains names and complete lines, so the command reads the warehouse as the loading role.
 
     \b
     Example:

@@ -23,14 +23,14 @@ from tapewise.schema.texts import escape_controls
 
 @click.group()
 def sources() -> None:
-    """List the sources of the archives, re-read one under another format, or drop one."""
+    """List the sources of the archives, re-read one with another format, or drop one."""
 
 
 @sources.command(name="list")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per source, each on a line.")
 @click.pass_obj
 def list_command(settings: Settings, as_json: bool) -> None:
-    """List the sources and how much was loaded from each; times are by the archive's own clock.
+    """List the sources and how much was loaded from each. Times are in the archive's own time zone.
 
     Example: tapewise sources list
     """
@@ -61,10 +61,10 @@ def _describe(source: SourceSummary) -> str:
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.pass_obj
 def drop(settings: Settings, archive: str, source: str, yes: bool) -> None:
-    """Drop SOURCE of ARCHIVE with everything that was read for it, as if it had never existed.
+    """Drop SOURCE of ARCHIVE with everything that was read for it, as if the source had never existed.
 
-    Use this for a source that was read by mistake, or with the wrong time zone or format. Its log files, the
-    archive and its other sources are left alone.
+    Use this for a source that was read by mistake, or with the wrong time zone or format. The source's log
+    files, the archive and its other sources are not touched.
 
     Example: tapewise sources drop hpss pftp --yes
     """
@@ -94,10 +94,10 @@ def drop(settings: Settings, archive: str, source: str, yes: bool) -> None:
 def replace_command(
     settings: Settings, archive: str, source: str, format_name: str | None, timezone: str | None, yes: bool
 ) -> None:
-    """Read the files of SOURCE of ARCHIVE again under another format, layout or time zone.
+    """Read the files of SOURCE of ARCHIVE again with another format, layout or time zone.
 
-    The files must still be where they were read. The old rows stay until the new ones are in place; if
-    anything fails, nothing changes.
+    The files must still be where they were when they were read. The old rows stay until the new ones are in
+    place. If anything fails, nothing changes.
 
     \b
     Example:
@@ -145,10 +145,10 @@ def replace_command(
 def forget(
     settings: Settings, archive: str, before: datetime, yes: bool, dry_run: bool, as_json: bool
 ) -> None:
-    """Forget an archive's individual transactions from before a date; its ten-minute rollup stays.
+    """Forget an archive's individual transactions from before a date, but keep its ten-minute rollup.
 
-    This cannot be undone. Lines from before the date that are read later, or again, are ignored ("before
-    retention").
+    This cannot be undone. Lines from before the date are ignored from then on ("before retention"), even if
+    they are read again.
 
     Example: tapewise forget --archive hpss --before 2010-01-01 --dry-run
     """
@@ -169,7 +169,7 @@ def forget(
 
 
 def _confirm(connect: Callable[..., Any], archive: str, before: datetime, now: datetime) -> None:
-    """Say what would be forgotten and ask for confirmation; an impossible request fails before that."""
+    """Show what would be forgotten and ask for confirmation. An impossible request fails first."""
     with closing(connect(Role.LOADER)) as connection:
         asked = preview_forgetting(connection, archive, before.date(), now)
     click.confirm(

@@ -28,7 +28,7 @@ from tapewise.schema.texts import escape_controls
 
 
 def _check_text(_context: click.Context, _parameter: click.Parameter, value: str | None) -> str | None:
-    """Return `value` without surrounding blanks; refuse it if it is empty or not valid UTF-8."""
+    """Return `value` without leading and trailing blanks; refuse it if it is empty or not valid UTF-8."""
     if value is None:
         return None
     try:
@@ -57,7 +57,7 @@ def _connect(settings: Settings) -> Iterator[psycopg.Connection]:
 
 @click.group()
 def outages() -> None:
-    """Record when an archive was out of service, which explains a silence in its logs."""
+    """Record when an archive was out of service, which explains gaps in its logs."""
 
 
 @outages.command(name="add")
@@ -72,8 +72,8 @@ def add_outage(
 ) -> None:
     """Record an outage.
 
-    Times without an offset are by the archive's own clock. If that clock shows a time twice (daylight
-    saving), give the offset.
+    Times without an offset are in the archive's own time zone. If a time occurs twice there because the
+    clocks go back, give the offset.
 
     \b
     Example:
@@ -92,7 +92,7 @@ def add_outage(
 @_json
 @click.pass_obj
 def list_outages(settings: Settings, archive: str | None, as_json: bool) -> None:
-    """List the recorded outages, by the clock of each archive.
+    """List the recorded outages, with times in each archive's own time zone.
 
     Example: tapewise outages list --archive hpss
     """
@@ -112,7 +112,7 @@ def remove_outage(settings: Settings, outage_id: int) -> None:
 
 @click.group()
 def config_changes() -> None:
-    """Record when an archive was configured differently, because its logs then mean something else."""
+    """Record when an archive was configured differently, because its logs then have a different meaning."""
 
 
 @config_changes.command(name="add")
@@ -144,10 +144,10 @@ def add_config_change(
     class_of_service: str | None,
     note: str,
 ) -> None:
-    """Record a change of configuration; tape-only applies to a class of service.
+    """Record a configuration change. The kind tape-only applies to a class of service.
 
-    Times without an offset are by the archive's own clock. If that clock shows a time twice (daylight
-    saving), give the offset.
+    Times without an offset are in the archive's own time zone. If a time occurs twice there because the
+    clocks go back, give the offset.
 
     \b
     Example:
@@ -175,7 +175,7 @@ def add_config_change(
 @_json
 @click.pass_obj
 def list_config_changes(settings: Settings, archive: str | None, as_json: bool) -> None:
-    """List the recorded changes of configuration, by the clock of each archive.
+    """List the recorded configuration changes, with times in each archive's own time zone.
 
     Example: tapewise config-changes list --archive hpss
     """
@@ -209,7 +209,7 @@ def _remove(settings: Settings, table: EventTable, event_id: int) -> None:
 
 
 def _describe(table: EventTable, event: SiteEvent) -> str:
-    """An event on one line: its number, archive, time, kind and note."""
+    """Describe an event on one line: its number, archive, time, kind and note."""
     of_class = f", class of service {event.class_of_service}" if event.class_of_service else ""
     return escape_controls(
         f"{table.noun} {event.id} of {event.archive}: {_describe_span(event)},"
@@ -226,7 +226,7 @@ def _describe_span(event: SiteEvent) -> str:
 
 
 def _to_json(table: EventTable, event: SiteEvent) -> dict[str, Any]:
-    """An event keyed by the column names of `mart`; times are in UTC."""
+    """An event as a dictionary, keyed by the column names of `mart`; times are in UTC."""
     names = {"id": "outage_id", "kind": "outage_kind"}
     if table is CONFIG_CHANGES:
         names = {"id": "config_change_id", "kind": "change_kind"}

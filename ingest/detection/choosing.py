@@ -1,4 +1,4 @@
-"""Chooses a format if the user named none: the format of the source, or the one that the lines fit."""
+"""Chooses a format if the user did not name one: the source's format, or the format that fits the lines."""
 
 from collections.abc import Sequence
 from contextlib import closing
@@ -13,7 +13,7 @@ from tapewise.ingest.records.format import Format
 from tapewise.schema.database import Warehouse
 from tapewise.schema.errors import LogFileError, SourceError
 
-# These formats report the same transfers, so an archive counts the transfers of only one of them.
+# These formats report the same transfers, so an archive must count only one of the two.
 SAME_TRANSFERS = ("nft", "stat")
 
 
@@ -21,8 +21,8 @@ SAME_TRANSFERS = ("nft", "stat")
 class Choices:
     """The format of each file, or the error if none could be chosen.
 
-    `reason` says why these formats were chosen, and is None if the user named the format. `empty` lists files
-    that have no complete line yet: no format can be detected, and skipping them loses nothing.
+    `reason` says why these formats were chosen, and is None if the user named the format. `empty` lists the
+    files that have no complete line yet. Their formats cannot be detected, and skipping them loses nothing.
     """
 
     reason: str | None
@@ -32,7 +32,7 @@ class Choices:
 
     @property
     def distinct(self) -> list[Format]:
-        """The formats, each once, in the order of the files."""
+        """The distinct formats, in the order of the files."""
         return list(dict.fromkeys(self.formats.values()))
 
 
@@ -44,11 +44,11 @@ def choose_formats(
     *,
     is_complete: bool = False,
 ) -> Choices:
-    """The format of each of `paths`. They go into `source` or, if that is None, into their formats' sources.
+    """Choose the format of each of `paths`, to be loaded into `source` or, if None, their formats' sources.
 
     A source that has facts keeps its format, whatever the lines look like. Raises SourceError if files of
-    several formats would go into one source, or if files whose formats report the same transfers would go
-    into one archive.
+    several formats would go into one source, or if an archive would get files of two formats that report the
+    same transfers.
     """
     if source is not None:
         with closing(warehouse.connect()) as connection:
@@ -63,7 +63,7 @@ def choose_formats(
 
 
 def read_formats(paths: Sequence[Path], *, is_complete: bool = False) -> Choices:
-    """Detect the format of each of `paths`; a file that is unreadable or fits no format affects no other."""
+    """Detect the format of each of `paths`. A file without a format does not prevent this for the others."""
     choices = Choices("detected from its lines")
     for path in dict.fromkeys(paths):
         try:
@@ -78,7 +78,7 @@ def read_formats(paths: Sequence[Path], *, is_complete: bool = False) -> Choices
 
 
 def find_held_format(connection: psycopg.Connection, archive: str, source: str) -> Format | None:
-    """The format of a source; None if the source has no facts yet, because its format may still change."""
+    """The format of a source; None if the source has no facts yet, so that its format may still change."""
     row = connection.execute(
         "SELECT format, layout_text FROM ledger.sources JOIN core.archives ON archives.id = archive_id"
         " WHERE archives.name = %s AND sources.name = %s AND EXISTS"
@@ -94,11 +94,11 @@ def _has_no_line_yet(detection: Detection, *, is_complete: bool) -> bool:
 
 
 def _settle_format(detection: Detection) -> Format:
-    """The detected format. Raises LogFileError, with the shares of the two best formats, if there is none."""
+    """The detected format. If there is none, raises LogFileError with the shares of the two best formats."""
     found = detection.format
     if found is not None:
         return found
-    if not detection.line_count:  # it is large, because a small file without lines is skipped
+    if not detection.line_count:  # only a large file gets here; a small file without lines is skipped
         raise LogFileError(
             f"{detection.path}: no format detected: all lines looked at are blank", hint="Give --format."
         )

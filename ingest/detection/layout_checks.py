@@ -1,4 +1,4 @@
-"""Checks for `tapewise formats check` how a layout reads a log. Needs no database."""
+"""Checks how a layout reads a log, for `tapewise formats check`. Needs no database."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -24,7 +24,7 @@ SAMPLE_COUNT = 3
 
 @dataclass
 class FieldCount:
-    """How many facts have a value in the column (or have the flag set), and some of the values."""
+    """How many facts have a value in the column (or the flag set), and some of these values."""
 
     count: int = 0
     samples: list[Any] = field(default_factory=list)
@@ -63,7 +63,7 @@ def check_log(
 ) -> LayoutCheck:
     """Read the log with the layout, and explain the first `failed_count` rejected lines.
 
-    Raises FormatError for a format without a layout, LogFileError for a log that cannot be read.
+    Raises FormatError if the format has no layout, and LogFileError if the log cannot be read.
     """
     parser = log_format.parse
     if not isinstance(parser, LayoutParser):

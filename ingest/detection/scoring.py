@@ -1,9 +1,9 @@
 """Detects which formats fit a log file, by applying one rule to a sample of its lines.
 
-A line fits a format if it becomes a fact, is ignored with a reason, or is rejected for its contents (no such
-date, a number out of range). A line that is rejected as "not a line of this format" does not fit. Blank lines
-do not count. A format whose lines have no date is tried with an arbitrary date, which does not affect the
-fit.
+A line fits a format if it becomes a fact, is ignored for a reason, or is rejected for its contents (an
+impossible date, a number out of range). A line that is rejected as "not a line of this format" does not fit.
+Blank lines do not count. A format whose lines have no date is tried with an arbitrary date, which does not
+affect the fit.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,11 +21,11 @@ from tapewise.ingest.reading.lines import split_lines
 from tapewise.ingest.records.format import BLANK, UNRECOGNISED, Format, LineSettings
 from tapewise.ingest.sources.sources import EARLIEST_AT
 
-# One piece has ten thousand lines or more; trying all formats on three pieces takes about a second.
+# This is ten thousand lines or more. Trying all formats on three pieces takes about a second.
 PIECE_BYTES = 600_000
-# No log has longer lines than this; if one does, only this much of the line is examined.
+# Logs should not have longer lines than this. If one does, only this much of the line is examined.
 MAX_LINE_BYTES = 8_000_000
-# Percentages of the lines. The best format must fit at least the first, and every other format at most the
+# The best format must fit at least the first percentage of the lines, and every other format at most the
 # second.
 BEST_PERCENT = 95
 OTHERS_PERCENT = 5
@@ -34,7 +34,7 @@ WHOLE = ("all",)
 
 @dataclass(frozen=True)
 class FormatFit:
-    """How many of the `line_count` examined lines, none of them blank, are lines of the format."""
+    """How many of the `line_count` examined lines (without blank ones) are lines of the format."""
 
     format: Format
     fit_count: int
@@ -50,9 +50,9 @@ class FormatFit:
 class Detection:
     """How well each format fits a file.
 
-    `line_count` lines, none of them blank, were examined in the `places` of the file (beginning, middle, end;
-    or all of it). `fits` contains every format, the best first. `is_unfinished` is true if the file is empty,
-    or is a single line without a newline.
+    `line_count` nonblank lines were examined at these `places` of the file: the beginning, middle and end, or
+    all of it. `fits` contains every format, the best first. `is_unfinished` is true if the file is empty, or
+    is a single line without a newline.
     """
 
     path: Path
@@ -73,7 +73,7 @@ class Detection:
 
 
 def choose_format(fits: Sequence[FormatFit]) -> Format | None:
-    """The best of `fits` if it fits at least 95 % of the lines and every other at most 5 %; else None."""
+    """The best format if it fits at least 95 % of the lines and every other one at most 5 %; else None."""
     best, *others = sorted(fits, key=lambda fit: -fit.fit_count)
     is_best = best.line_count > 0 and best.fit_count * 100 >= BEST_PERCENT * best.line_count
     are_apart = all(fit.fit_count * 100 <= OTHERS_PERCENT * fit.line_count for fit in others)
@@ -83,9 +83,9 @@ def choose_format(fits: Sequence[FormatFit]) -> Format | None:
 def detect_format(path: Path) -> Detection:
     """Determine how well each format fits the file, by examining a megabyte or two of it.
 
-    A small file is examined as a whole, a large one at its beginning, middle and end. A large compressed file
-    is examined only at its beginning, because it cannot be read from any other place. A last line without a
-    newline, which may be unfinished, does not count unless it is the only line. Raises LogFileError if the
+    A small file is examined completely, a large one at its beginning, middle and end. A large compressed file
+    is examined only at its beginning, because reading cannot start anywhere else. A last line without a
+    newline may be unfinished, so it does not count unless it is the only line. Raises LogFileError if the
     file cannot be read.
     """
     with open_log(path) as reader:
@@ -99,7 +99,7 @@ def detect_format(path: Path) -> Detection:
 
 
 def describe_share(fit: FormatFit) -> str:
-    """The share that fits, to 0.1 %: `100.0 %` only if all lines fit, and `0.0 %` only if none does."""
+    """The share that fits, to 0.1 %; `100.0 %` only if all lines fit, and `0.0 %` only if none does."""
     tenths = 1000 * fit.fit_count
     # This rounds towards 50 %, so a share that misses a threshold is not shown as reaching it.
     is_most = 2 * fit.fit_count >= fit.line_count
@@ -120,7 +120,7 @@ def _count_fits(log_format: Format, lines: pl.Series) -> int:
 
 
 def _take_pieces(reader: LogFileReader, path: Path) -> tuple[tuple[str, ...], list[bytes], bool]:
-    """The names of the sampled places, their whole lines, and whether the file has no newline yet."""
+    """The names of the sampled places, their complete lines, and whether the file has no newline yet."""
     head = _read_up_to(reader, 3 * PIECE_BYTES)
     if len(head) < 3 * PIECE_BYTES:
         return WHOLE, [_whole_lines(head)], b"\n" not in head
@@ -132,7 +132,7 @@ def _take_pieces(reader: LogFileReader, path: Path) -> tuple[tuple[str, ...], li
         pieces = [_whole_lines(_finish_line(reader, head[:PIECE_BYTES], head[PIECE_BYTES:]))]
         for start in ((size - PIECE_BYTES) // 2, size - PIECE_BYTES):
             raw.seek(start)
-            # `start` is most likely in the middle of a line.
+            # `start` is most likely in the middle of a line, so the part up to the newline is dropped.
             pieces.append(_whole_lines(raw.read(PIECE_BYTES).partition(b"\n")[2], is_rest=True))
     return ("beginning", "middle", "end"), pieces, False
 

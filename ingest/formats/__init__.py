@@ -1,1 +1,1 @@
-"""The formats that have a module of their own, and the registry of all formats."""
+"""The formats that are implemented in Python, and the registry of all formats."""

@@ -3,21 +3,21 @@
     002718 14:06:48 14:07:31 2360 102     17 put -d /scratch/k/run 7/out.tar
 
 The fields are the user number, the start and end of the job, the persona, the session (100 is session 0), the
-number of the job in the session, and the request. They are in fixed columns: 1-6, 8-15, 17-24, 26-30, 31-33,
-35-40, and 41 onwards. Some logs separate all fields with blanks instead. The lines have no date, so the
-file's date is used as the day on which the job ended (here 5 November 1997, in California):
+number of the job in the session, and the request. They are in the fixed columns 1-6, 8-15, 17-24, 26-30,
+31-33, 35-40, and 41 onwards; some logs separate all fields with blanks instead. The lines have no date, so
+the file's date is taken as the day on which the job ended (here 5 November 1997, in California):
 
     event_at 1997-11-05 22:07:31 UTC, interface unitree, direction put, operation put, user 002718,
     persona 2360, session_number 2, job_number 17, started_at 1997-11-05 22:06:48 UTC,
     duration_s 43.0, description put -d /scratch/k/run 7/out.tar
 
-The persona ties a job to its lines in the STAT log; now and then it is reused within a day. If a job starts
-after it ends, it was either logged wrongly or ran past midnight. The line does not show which, so the job is
-kept as logged, without a duration, and flagged. We do not know how a completion status is written, so it
-stays at the end of the description, and this log does not show whether the job failed.
+The persona links a job to its lines in the STAT log. Occasionally, a persona is reused within a day. If the
+logged start is after the end, the job was either logged incorrectly or ran past midnight. The line does not
+show which, so the job is kept as logged, without a duration, and flagged. We do not know how a completion
+status is written. It therefore stays at the end of the description, and nothing shows whether a job failed.
 
-The operation is the first word of the description if that is a command. Any other word may be the name of a
-file, so the operation is then `other`.
+The operation is the first word of the description if that word is a command. Otherwise the word may be the
+name of a file, and the operation is `other`.
 """
 
 from functools import partial
@@ -37,8 +37,8 @@ from tapewise.ingest.records.joined_lines import reject_joined
 from tapewise.schema.errors import FormatError
 
 _CLOCK = "[0-9]{2}:[0-9]{2}:[0-9]{2}"
-# A persona of five digits leaves no blank before the session. A digit in column 41 would mean that a number
-# overran its columns, so the line would not be in fixed columns.
+# A persona of five digits leaves no blank before the session. A digit in column 41 means that a number was
+# too long for its columns, so the line is not in fixed columns.
 FIXED = (
     rf"^(?<user>[ 0-9]{{6}}) (?<start_text>{_CLOCK}) (?<end_text>{_CLOCK}) (?<persona_text>[ 0-9]{{5}})"
     r"(?<session_text>[1-9][0-9]{2}) (?<job_text>[ 0-9]{6})(?<description>(?:[^0-9].*)?)$"
@@ -55,7 +55,7 @@ SESSION_BASE = 100
 MOVES = ("put", "get")
 MAX_NUMBER = 2**31 - 1
 WORD = r"^([^ \t]+)"
-# FTP's commands, as UniTree accepts them. Any other word may be a name.
+# The FTP commands that UniTree accepts. Any other word may be a name.
 OPERATIONS = (
     "put", "get", "mput", "mget", "append", "dir", "ls", "cd", "pwd", "del", "delete", "mdelete", "rm",
     "mkdir", "rmdir", "ren", "rename", "mv", "cp", "copy", "chmod", "chown", "chgrp", "stage", "stat",
@@ -65,7 +65,7 @@ OTHER_OPERATION = "other"
 
 
 def _is_in_columns() -> pl.Expr:
-    """Whether each fixed column contains a single number without blanks in it."""
+    """Whether each fixed column contains one number without inner blanks."""
     texts = (pl.col("fixed").struct.field(f"{name}_text").str.strip_chars(" ") for name in NUMBERS)
     user = pl.col("fixed").struct.field("user").str.strip_chars(" ")
     return pl.all_horizontal(text.str.contains("^[0-9]+$") for text in (user, *texts)).fill_null(False)

@@ -1,16 +1,16 @@
-"""HPSS's daily report: tables of what the site's own scripts counted in a day.
+"""HPSS's daily report: tables of what a site's own scripts counted in a day.
 
-The lines arrive unfolded: `hpss_report.py` has added the date, system, table and headings to each. TABs
-separate the fields:
+`hpss_report.py` has already added the date, system, table and headings to each line (it "unfolds" the lines).
+TABs separate the fields:
 
     2018-08-09  Archive  Tape Drive Report  DriveTyp=IBM3592  Count=19  ...  Mounts=702  MountTime=10-09:34:44
 
     reported_on 2018-08-09, system Archive, operation tape_drives, item IBM3592,
     figures {"drive_count": 19, "mount_count": 702, "mounted_s": 898484, ...}
 
-`event_at` is noon of that day, because a report covers a day and noon occurs exactly once on every clock.
-Client hosts and users go into `host` and `user`, where they can be hidden. Anything else that has figures is
-an `item`, and a subdivision of it (a user's application, the number of a storage class) is a `part`. If one
+`event_at` is noon of the reported day, because noon occurs exactly once a day in every time zone. Client
+hosts and users go into `host` and `user`, where they can be hidden. Anything else that has figures is an
+`item`, and a subdivision of an item (a user's application, the number of a storage class) is a `part`. If one
 line covers several parts, their figures are named `part/figure`.
 """
 
@@ -38,7 +38,7 @@ GROUPS = r"^(?<day>[0-9]{4}-[0-9]{2}-[0-9]{2})\t(?<system>[^\t]*)\t(?<title>[^\t
 
 
 def _read_lines(rows: list[tuple[str | None, str | None]]) -> pl.DataFrame:
-    """Parse titles and cells into columns of the record; `fate` says why a row is not a record."""
+    """Parse titles and cells into columns of the record. `fate` says why a row does not become a record."""
     schema = dict.fromkeys(("operation", "item", "part", "host", "user", "figures", "fate"), pl.String())
     read: list[dict[str, Any]] = []
     for title, cells in rows:
@@ -53,7 +53,7 @@ def _read_lines(rows: list[tuple[str | None, str | None]]) -> pl.DataFrame:
                 found |= row | {
                     "fate": None if figures else NO_FIGURES,
                     "figures": json.dumps(figures, separators=(",", ":")),
-                    # Seconds and gigabytes have a smaller plausible maximum than counts.
+                    # The plausible maximum is smaller for seconds and gigabytes than for counts.
                     "largest": max(
                         (
                             float(value)
@@ -68,7 +68,7 @@ def _read_lines(rows: list[tuple[str | None, str | None]]) -> pl.DataFrame:
 
 
 def parse(lines: pl.Series, settings: LineSettings) -> pl.DataFrame:
-    """Parse unfolded lines into a record frame; the module's docstring shows one and its record."""
+    """Parse unfolded lines into a record frame; the module's docstring shows a line and its record."""
     cut = (
         bare_lines(lines)
         .with_columns(pl.col("line").str.extract_groups(GROUPS).alias("groups"))

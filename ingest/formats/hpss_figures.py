@@ -1,4 +1,4 @@
-"""The meaning of the headings in HPSS's daily report and of the figures below them."""
+"""The meanings of the headings and figures in HPSS's daily report."""
 
 import re
 from collections.abc import Callable
@@ -7,14 +7,14 @@ from typing import Any
 from tapewise.ingest.formats import hpss_report as report
 
 TOTALS = ("total", "Total", "TOTAL")
-# Such a name is a total only in these tables. Elsewhere it may be the name of a user.
+# "Total" means the sum only in these tables. Elsewhere it may be the name of a user.
 WITH_TOTALS = ("io_by_gateway", "io_by_client", "io_by_application", "migration")
 
 Figure = float | int
 
 
 class _NoFigureError(ValueError):
-    """A cell that does not contain a number of its kind."""
+    """Raised for a cell that does not contain the expected kind of number."""
 
 
 def _count(text: str) -> Figure:
@@ -41,7 +41,7 @@ def _span(text: str) -> Figure:
     return 86400 * days + 3600 * hours + 60 * minutes + seconds
 
 
-# What a heading stands for: a column of the record, or a figure and how it is written.
+# What a heading stands for: a column of the record, or a figure with the function that reads it.
 _Meaning = str | tuple[str, Callable[[str], Figure]]
 _IO: dict[str, _Meaning] = {
     "Users": ("user_count", _count),
@@ -77,7 +77,7 @@ _DRIVES: dict[str, _Meaning] = {
     "Mnt%": ("mounted_ratio", _ratio),
 }
 # The operation that a table becomes, and what its headings mean. A line with an unknown heading is not
-# recognised; otherwise the figure below that heading would be lost.
+# recognised, because the figure below that heading would otherwise be lost.
 TABLES: dict[str, tuple[str, dict[str, _Meaning]]] = {
     report.TABLES[0]: ("io_by_gateway", {"Host": "host", **_IO}),
     report.TABLES[1]: ("io_by_client", {"Host": "host", **_IO}),
@@ -97,7 +97,7 @@ TABLES: dict[str, tuple[str, dict[str, _Meaning]]] = {
 
 
 def read_row(title: str, cells: list[str]) -> dict[str, Any] | None:
-    """The record's columns for a row of a table; None for any other line. A row may have no figures."""
+    """The record's columns for a row of a table (which may have no figures); None for any other line."""
     if title not in TABLES:
         return None
     operation, meanings = TABLES[title]
@@ -127,7 +127,7 @@ def read_row(title: str, cells: list[str]) -> dict[str, Any] | None:
 
 
 def _read_part(operation: str, head: str, value: str) -> dict[str, Figure]:
-    """The figures of one part, on a line that covers several."""
+    """The figures of one part of a line that covers several parts."""
     match operation:
         case "free_slots":
             free, _, total = value.partition("/")

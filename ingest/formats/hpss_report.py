@@ -1,4 +1,4 @@
-"""Completes each line of HPSS's daily report with its date, system, table and headings from earlier lines.
+"""Adds the date, system, table and headings from earlier lines to each line of HPSS's daily report.
 
     HPSS Report for Date 2018-08-09
 
@@ -11,9 +11,9 @@ The last line becomes, with TABs between the fields:
 
     2018-08-09  Archive  Tape Drive Report  DriveTyp=IBM3592  Count=19  Cleans=0  ... Mnt%=54.7
 
-The row of `=` shows how wide a table's columns are. A blank line ends the table. A line that belongs to no
-table, or does not fit the table's columns, becomes `2018-08-09 <system> <table> ? <line>`, which is not a
-line of this format.
+The row of `=` shows how wide a table's columns are. A blank line ends the table. A line outside any table, or
+one that does not fit the table's columns, becomes `2018-08-09 <system> <table> ? <line>`, which is rejected
+as not a line of this format.
 """
 
 import re
@@ -23,7 +23,7 @@ import polars as pl
 from tapewise.ingest.records.format import Unfold
 
 SEPARATOR = "\t"
-# As the first cell, HEADING marks a line without figures, and UNKNOWN a line that is not understood.
+# HEADING, as the first cell, marks a line without figures. UNKNOWN marks a line that is not understood.
 HEADING, UNKNOWN = "#", "?"
 DATE = re.compile(r"HPSS Report for Date ([0-9]{4}-[0-9]{2}-[0-9]{2})$")
 UNFOLDED = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\t[^\t]*\t[^\t]+\t[^\t]+")
@@ -38,7 +38,7 @@ TABLES = (
     "Migration Purge Report",
     "Tape Drive Report",
 )
-# A title with the system in front, and titles that cover all systems.
+# A title that begins with a system's name, and titles that cover all systems.
 _OF_SYSTEM = re.compile(rf"([^\s:]+) *: ({'|'.join(map(re.escape, (*TABLES, NO_CHANGES)))})$")
 _OF_ALL = {
     "Tape Drive Replacement:": "Tape Drive Replacement",
@@ -58,7 +58,7 @@ def make_unfold() -> Unfold:
     """Return a function that unfolds the lines of one file, block by block from its beginning."""
     report = _Report()
 
-    # This loops over lines because each line depends on earlier ones. A day's report has a few hundred lines.
+    # A loop over lines, because each line depends on earlier ones. A daily report has a few hundred lines.
     def unfold(lines: pl.Series) -> pl.Series:
         return pl.Series(lines.name, [report.unfold(line) for line in lines], dtype=pl.String)
 
@@ -66,7 +66,7 @@ def make_unfold() -> Unfold:
 
 
 class _Report:
-    """The position in a report: its date, and the table to which the next line belongs."""
+    """The state of reading a report: its date, and the table to which the next line belongs."""
 
     def __init__(self) -> None:
         self._date: str | None = None
@@ -75,7 +75,7 @@ class _Report:
     def _begin_table(self, system: str, table: str) -> None:
         self._system, self._table = system, table
         self._heads = ""
-        # Where each column begins and ends, and its heading; empty until the row of `=`.
+        # The start, end and heading of each column; empty until the row of `=`.
         self._columns: list[tuple[int, int, str]] = []
 
     def unfold(self, line: str) -> str:
@@ -128,7 +128,7 @@ class _Report:
         return None
 
     def _cut(self, line: str) -> list[str] | None:
-        """The cells of a table's line; None if it does not fit the columns."""
+        """The cells of a table's line; None if the line does not fit the columns."""
         is_matrix = self._table == MOVES
         text = line.strip()
         if not self._columns:
@@ -146,7 +146,7 @@ class _Report:
             if _MATRIX_RULE.match(text):
                 return [HEADING, text]
             source, bar, _ = line.partition("|")
-            # Apart from figures, there are only drawn lines (`|`) between the columns.
+            # `|` is a line drawn between two columns.
             cells = self._cut_columns(line.replace("|", " ")[len(source) :].rjust(len(line)).rstrip())
             return [f"LSM={_tidy(source)}", *cells] if bar and cells is not None else None
         return self._cut_columns(line)
@@ -164,7 +164,7 @@ class _Report:
 
 
 def _match_all(pattern: re.Pattern[str], text: str) -> list[tuple[str, ...]]:
-    """The groups of all matches if together they cover the whole text; otherwise an empty list."""
+    """The groups of all matches if the matches cover the entire text; otherwise an empty list."""
     found, position = [], 0
     while position < len(text):
         match = pattern.match(text, position)
@@ -176,5 +176,5 @@ def _match_all(pattern: re.Pattern[str], text: str) -> list[tuple[str, ...]]:
 
 
 def _tidy(name: str) -> str:
-    """Return `LSM  1, 4` as `1,4`; anything other than an LSM keeps its name."""
+    """Shorten `LSM  1, 4` to `1,4`; any other name is unchanged."""
     return re.sub(r"\s*,\s*", ",", re.sub(r"^\s*LSM\s+", "", name)).strip()

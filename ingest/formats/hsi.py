@@ -1,11 +1,11 @@
 r"""The server log of HSI and HTAR, the command-line clients of HPSS.
 
-Blanks separate the fields up to the process id, and TABs (shown as `|`) the fields after it. An HSI line:
+Blanks separate the fields up to the process id, and TABs (shown as `|`) separate the others. An HSI line:
 
     Tue Mar  5 09:14:22 2019 n7.example.org hsi 507 2211|LH|0|0.03|7340032|24466.8|4|a 7|/home/k/a 7|m12
 
-The fields are ctime at the end, client host, program, user id, process id, operation, return code (0 is
-success), seconds to open the file, bytes, rate in 1000 bytes a second, class of service, local path, HPSS
+The fields are the end time (as ctime), client host, program, user id, process id, operation, return code (0
+is success), seconds to open the file, bytes, rate in 1000 bytes a second, class of service, local path, HPSS
 path (in this order for both directions), and account:
 
     event_at 2019-03-05 17:14:22 UTC (in California), interface hsi, direction put, operation LH,
@@ -17,8 +17,8 @@ The operations are LH (local to HPSS), HL (HPSS to local), HH (a copy inside HPS
 and the size of the deleted file as bytes), and FR (rename, with the old and the new path). The last three
 move nothing between a client and the archive, so they are name-space events.
 
-An HTAR line also has seconds, but only one path, the one in HPSS. The field before the class of service (the
-host of an FTP server, mostly empty) is not kept:
+An HTAR line also has seconds, but only one path, which is in HPSS. The field before the class of service (the
+host of an FTP server, usually empty) is not kept:
 
     Tue Mar  5 09:31:07 2019 n7.example.org htar 507 2304|create|LH|0|536870912|2.56|209715.2|/k/a.tar||5|m12
 """
@@ -55,8 +55,8 @@ _RATE = f"(?<rate_text>{DECIMAL})"
 _ACCOUNT = r"(?<account>[^\t]*)"
 _CLASS = r"(?<class_of_service>[^\t]*)"
 
-# The number of paths depends on the operation, and is checked by `_is_whole`. The optional fields are nested
-# so that each TAB can match in only one way, which makes the match twice as fast.
+# `_is_whole` checks the number of paths, which depends on the operation. The optional fields are nested, so
+# that each TAB can match in only one way. This makes matching twice as fast.
 HSI_LINE = (
     rf"^{CTIME} +(?<host>[^ \t]+) +hsi +(?<user>[^ \t]+) +[0-9]+\t(?<operation>LH|HL|HH|FU|FR)\t{_STATUS}"
     rf"\t(?<open_text>{DECIMAL})\t{_SIZE}\t{_RATE}\t{_CLASS}"
@@ -71,7 +71,7 @@ HTAR_MARK = " htar "
 EVENT_KINDS = {"HH": "copy", "FU": "delete", "FR": "rename"}
 # Both programs count a kilobyte as 1000 bytes.
 RATE_UNIT_BYTES = 1000
-# How far a rate may deviate from bytes divided by seconds, apart from the rounding of their last digits.
+# How far a rate may deviate from bytes divided by seconds, beyond the effect of rounding.
 RATE_TOLERANCE = 0.01
 
 EITHER = ("time_text", "host", "user", "status_text", "size_text", "rate_text", "class_of_service", "account")
@@ -98,12 +98,12 @@ def _rounding(text: pl.Expr) -> pl.Expr:
 
 
 def _is_rate_inconsistent() -> pl.Expr:
-    """Whether an HTAR line's rate cannot be its bytes divided by its seconds, however they were rounded.
+    """Whether an HTAR line's rate contradicts its bytes and seconds, even if all of them were rounded.
 
     If the seconds are zero, this cannot be checked, and the result is false.
     """
     seconds, size_bytes = pl.col("seconds"), pl.col("size_bytes")
-    # Only the few lines that have seconds need the check, and nulls cost nothing.
+    # Only the few lines that have seconds need the check; nulls cost nothing.
     rate_text = pl.when(seconds.is_not_null()).then("rate_text")
     rate, rate_error = pl.col("rate_bytes_per_s"), RATE_UNIT_BYTES * _rounding(rate_text)
     slowest = size_bytes / (seconds + _rounding(pl.col("seconds_text")))
@@ -124,7 +124,7 @@ def _duration() -> pl.Expr:
 
 
 def parse(lines: pl.Series, settings: LineSettings) -> pl.DataFrame:
-    """Parse HSI and HTAR lines into a record frame; the module's docstring shows them and a record."""
+    """Parse HSI and HTAR lines into a record frame; the module's docstring shows lines and a record."""
     line, hsi, htar = pl.col("line"), pl.col("hsi").struct, pl.col("htar").struct
     is_hsi, is_htar = hsi.field("user").is_not_null(), htar.field("user").is_not_null()
     is_event = pl.col("kind").is_not_null()

@@ -1,4 +1,4 @@
-"""Adds what earlier lines say about a run of HTAR to the line that ends the run.
+"""Adds to the line that ends a run of HTAR what earlier lines say about the run.
 
     + htar -cvf /home/k/run7.tar run7
     HTAR: a   run7/in
@@ -10,8 +10,8 @@ The last line becomes
     HTAR: HTAR FAILED (put) hpss_WriteList error -27, file offset 3298534883328 - aborting
 
 The command, the last member or the last error shows whether the run was a `put`, a `get` or a `listing` (not
-a transfer); otherwise it is `unknown`. Some sites' wrapper adds the exit status,
-`72 = /usr/bin/htar -cvf ...`. This line is marked if the run already had a result, because that result then
+a transfer); otherwise it is `unknown`. Some sites run HTAR in a wrapper that prints its exit status,
+`72 = /usr/bin/htar -cvf ...`. That line is marked if the run already had a result, because the earlier result
 counts.
 """
 
@@ -32,7 +32,8 @@ ERROR_OF_PUT = r"^ERROR: .*(?:\(create\)|oversize member|generating filename lis
 AFTER_RESULT = " (after the result)"
 
 
-# What is known of a run so far: its way and its last error (either may be ""), and whether it had a result.
+# What is known about a run so far: what it does and its last error (either may be ""), and whether it already
+# had a result.
 _NOTHING = pl.DataFrame({"way": [""], "error": [""], "has_result": [False]})
 
 
@@ -51,7 +52,7 @@ def make_unfold() -> Unfold:
 
 
 def _read_runs() -> dict[str, pl.Expr]:
-    """What a line says about its run; null if it says nothing."""
+    """What a line says about its run, or null."""
     line = pl.col("line")
     member, option, error = (line.str.extract(each) for each in (MEMBER, COMMAND, ERROR))
     is_result, is_start = line.str.contains(RESULT), option.is_not_null() | member.is_not_null()
@@ -74,7 +75,7 @@ def _read_runs() -> dict[str, pl.Expr]:
 
 
 def _end_run() -> pl.Expr:
-    """The line; if it says how its run ended, what is known about the run is added."""
+    """The line, followed by what is known about its run if the line says how the run ended."""
     line, way, error = pl.col("line"), pl.col("way"), pl.col("error")
     known_way = pl.when(way == "").then(pl.lit(UNKNOWN)).otherwise(way)
     reason = pl.when(error == "").then(pl.lit("")).otherwise(pl.lit(" ") + error)

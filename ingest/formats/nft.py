@@ -13,8 +13,8 @@ We do not know which machine a letter stands for, so letters are kept as they ar
 no archive is involved.
 
 The file also contains FTP transfers, whose seconds are whole numbers, or 0.499 for less than a second.
-Nothing else distinguishes them from NFT transfers. So `is_duration_coarse` only says how a duration is
-written, not that FTP was used: one NFT transfer in a thousand takes whole seconds by chance.
+Nothing else distinguishes them from NFT transfers. `is_duration_coarse` therefore describes only how a
+duration is written, not that FTP was used: one NFT transfer in a thousand takes whole seconds by chance.
 """
 
 from functools import partial

@@ -2,7 +2,7 @@
 
     Tue Mar 5 09:14:22 2019 12.480 n7.example.org 1073741824 /home/k/run 7/out.tar b i PSTO_Cmd r ftp kim fd 0
 
-The fields are ctime at the end of the transfer, seconds, client host, bytes, path, type of transfer,
+The fields are the end time of the transfer (as ctime), seconds, client host, bytes, path, type of transfer,
 direction (`i` into the archive, `o` out of it), command, access mode, service, user, and sometimes a file
 descriptor:
 
@@ -10,15 +10,15 @@ descriptor:
     operation PSTO_Cmd, user kim, host n7.example.org, archive_path /home/k/run 7/out.tar,
     size_bytes 1073741824, duration_s 12.48
 
-HPSS 7.4 also logs when a file is opened. Such a line has neither seconds nor bytes, and the `r` or `w` before
-the access mode shows whether the file was opened for reading or writing:
+HPSS 7.4 also logs when a file is opened. The line has neither seconds nor bytes. The `r` or `w` before the
+access mode shows whether the file was opened for reading or writing:
 
     Tue Mar 5 09:14:09 2019 n7.example.org /home/k/run 7/out.tar b POPN_Cmd w r ftp kim fd 0
 
-Paths may contain blanks and text that looks like the fields after the path. The rightmost match counts.
-Commands that begin with P or LF are parallel. If the direction contradicts a command we know, the line is not
-a line of this format, because one of the two does not mean what we think. For commands that we do not know,
-the direction is believed. The log has no status: it lists completed transfers.
+Paths may contain blanks and text that looks like the fields after the path, so the rightmost match counts.
+Commands that begin with P or LF are parallel. If the direction contradicts a known command, the line is
+rejected as not a line of this format, because one of the two does not mean what we think. For unknown
+commands, the direction alone decides. The log has no status because it lists only completed transfers.
 """
 
 from functools import partial
@@ -65,7 +65,7 @@ KNOWN_WAYS = {
 
 
 def parse(lines: pl.Series, settings: LineSettings) -> pl.DataFrame:
-    """Parse the FTP daemon's lines into a record frame; the module's docstring shows them and a record."""
+    """Parse the FTP daemon's lines into a record frame; the module's docstring shows lines and a record."""
     line, transfer, opening = pl.col("line"), pl.col("transfer").struct, pl.col("opening").struct
     is_transfer, is_open = transfer.field("user").is_not_null(), opening.field("user").is_not_null()
     way, mode = pl.col("way"), opening.field("mode")

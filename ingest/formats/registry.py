@@ -1,4 +1,4 @@
-"""The log formats that can be read, each described by a module or a layout."""
+"""The log formats that can be read, each defined by a Python module or a layout."""
 
 from dataclasses import replace
 from functools import lru_cache
@@ -22,14 +22,14 @@ FORMATS: dict[str, Format] = {
     for format_ in (NFT, PFTP, HSI, COND, STAT, UNITREE_CLIENT, UNITREE_TAPE, HPSS_DAILY)
 }
 FORMATS |= read_shipped()
-# Only earlier lines show what a run of HTAR was meant to do; its last line says how it ended.
+# The last line of an HTAR run says only how the run ended; earlier lines show what it was meant to do.
 FORMATS["hsi-client"] = replace(FORMATS["hsi-client"], make_unfold=htar_runs.make_unfold)
 
 
 def find_format(name: str, folder: Path | None = None) -> Format:
-    """The format called `name`, or the format described by the layout file with that path.
+    """The format called `name`, or the format that the layout file with that path describes.
 
-    A relative path is resolved against `folder`, or else against the current folder. Raises `FormatError`.
+    A relative path is resolved against `folder` or, without it, the current folder. Raises `FormatError`.
     """
     if is_layout_path(name):
         return _load_own(Path(name) if folder is None else folder / name)
@@ -41,7 +41,7 @@ def find_format(name: str, folder: Path | None = None) -> Format:
 
 
 def restore_format(name: str, layout_text: str | None) -> Format:
-    """The format of a source in the warehouse; `layout_text` is the layout it was read with, if any."""
+    """The format of a source in the warehouse; `layout_text` is the layout with which it was read, if any."""
     return find_format(name) if layout_text is None else _restore(name, layout_text)
 
 
@@ -51,7 +51,7 @@ def _restore(name: str, layout_text: str) -> Format:
 
 
 def _load_own(path: Path) -> Format:
-    """A site's own format. It may share the name of one of ours only if it is the same format."""
+    """A site's own format. It may have the name of a built-in format only if the two are the same."""
     own = load_layout(path)
     ours = FORMATS.get(own.name)
     if ours is None:

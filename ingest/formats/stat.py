@@ -2,31 +2,30 @@
 
     97/11/05 14:07:31.383 2360  File transfer (k-s) 34713600 bytes in 25.115 seconds
 
-The fields are the date and time at the end, the persona (which ties the line to a job of the COND log), what
+The fields are the date and time of the end, the persona (which links the line to a job of the COND log), what
 was done, source and destination machine, bytes, and seconds. `s` is the archive, so this is a put by machine
 `k`:
 
     event_at 1997-11-05 22:07:31.383 UTC (in California), interface unitree, direction put,
     operation transfer, persona 2360, host k, size_bytes 34713600, duration_s 25.115
 
-The line of a failure ends with the error codes of source and sink. The first code becomes `status_code`, and
-the whole text `status_text`:
+A line that reports a failure ends with the error codes of the source and the destination. The first code
+becomes `status_code`, and the entire text becomes `status_text`:
 
     97/11/05 15:54:31.012 3871  File failure (j-s) 1307 bytes in 0.731 seconds -192 (Ftp 1000)
 
-Some lines of real logs say `LEN failure`, but we do not know where in the line. A transfer has failed if the
-text after its seconds mentions a failure.
+Some real logs contain `LEN failure`, but we do not know where in the line. A transfer counts as failed if
+the text after its seconds mentions a failure.
 
-If a file had to come from tape, there is a line for the stage before its transfer, with whole seconds and no
-size:
+If a file had to come from tape, a line for the stage precedes the transfer, with whole seconds and no size:
 
     97/11/05 14:35:01.060 3298  File staged in 180 seconds
 
-As in the NFT log, a transfer from `s` to `s` is a copy inside the archive, and if neither is `s`, no archive
-is involved. The NFT log has the same transfers, so give `--not-counted` for one of the two. The flags of a
-duration therefore mean the same in both logs: whole seconds, or 0.499, come from a coarser clock. The NFT log
-does not report failures, so if STAT is not counted, its failed transfers are still counted, under interface
-nft.
+As in the NFT log, a transfer from `s` to `s` is a copy inside the archive, and if neither machine is `s`, no
+archive is involved. The NFT log has the same transfers, so load one of the two logs with `--not-counted`. The
+duration flags therefore have the same meaning in both logs: whole seconds, or 0.499, come from a coarser
+clock. The NFT log does not report failures, so the failed transfers of a STAT log that is not counted are
+counted anyway, under interface nft.
 """
 
 from functools import partial
@@ -67,7 +66,7 @@ MAX_PERSONA = 2**31 - 1
 
 
 def parse(lines: pl.Series, settings: LineSettings) -> pl.DataFrame:
-    """Parse STAT lines into a record frame; the module's docstring shows them and their records."""
+    """Parse STAT lines into a record frame; the module's docstring shows lines and a record."""
     is_put, is_get = pl.col("to") == ARCHIVE, pl.col("from") == ARCHIVE
     is_staged = pl.col("staged").is_not_null()
     is_copy = (is_put & is_get).fill_null(False)
@@ -108,7 +107,7 @@ def parse(lines: pl.Series, settings: LineSettings) -> pl.DataFrame:
         len(lines),
         with_fates(
             records,
-            # We know what the text after the seconds means only for transfers.
+            # Only for transfers do we know what the text after the seconds means.
             is_line=pl.col("duration_text").is_not_null()
             & ~(is_staged & pl.col("status_text").is_not_null()),
             time=event_time(pl.col("local"), settings),

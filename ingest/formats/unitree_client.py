@@ -1,23 +1,22 @@
 """UniTree's FTP server at the German climate computing centre (DKRZ): the events of a client's transfer.
 
-We devised this layout: the centre's paper (Fichtel, DKRZ Workload Analysis) names events and fields, but
-shows no line. One line:
+We defined this layout ourselves, because the centre's paper (Fichtel, DKRZ Workload Analysis) names events
+and fields but shows no line. One line (wrapped):
 
     1996-02-14 09:12:03.417 uftpd start op=RETR cache=miss cap=4f21.0007 uid=2718 gid=310 family=7
         copies=1 host=cray net=hippi size=34713600 path=/run 7/out.tar
 
-The fields are the date and time of the event, the server, the event and its own fields, then the fields that
-all events share: FTP's operation code, the file's capability (which identifies one file for ever), user and
-group, family, number of copies, client machine and its network, size, and path (the rest of the line, which
-may contain blanks). `-` stands for an unknown value. Three events make one transfer:
+The fields are the date and time of the event, the server, the event with its own fields, and the fields that
+all events share: FTP operation code, the file's capability (an identifier that is never reused), user, group,
+family, number of copies, client machine, network, size, and path (the rest of the line, which may contain
+blanks). `-` stands for an unknown value. Three events make up one transfer:
 
 - `start` is a row of `transfer_starts`; `cache` says whether the file is on disk (hit or miss; `-` for a put)
-- `stage` is a row of `stages`: the file is on disk now; `tape_s` says how long that took
-- `end` is a row of `transfers`; `disk_s` says how long moving the file to or from the disk took, `rc` how the
-  transfer ended (0: successfully)
+- `stage` is a row of `stages`: the file has been staged to disk; `tape_s` says how long that took
+- `end` is a row of `transfers`; `disk_s` says how long moving the file to or from the disk took, and `rc` how
+  the transfer ended (0: successfully)
 
-The group becomes the `account`, and the family the `class_of_service`. Events of any other kind are
-rejected, and kept like other rejected lines.
+The group becomes the `account`, and the family the `class_of_service`. Events of any other kind are rejected.
 """
 
 from functools import partial
@@ -100,7 +99,7 @@ def parse(lines: pl.Series, settings: LineSettings) -> pl.DataFrame:
         & (event == "stage").eq(pl.col("tape_text").is_not_null())
         & (event == "end").eq(pl.col("disk_text").is_not_null())
     )
-    # A put stages no file from tape; user and host are needed to match the events of a transfer.
+    # A put stages no file from tape. User and host are needed to match the events of a transfer.
     is_possible = ~((event == "stage") & (pl.col("direction") == "put"))
     is_complete = pl.col("user").is_not_null() & pl.col("host").is_not_null()
     is_code_out_of_range = pl.col("code_text").is_not_null() & pl.col("status_code").is_null()

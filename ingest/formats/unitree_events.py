@@ -1,4 +1,4 @@
-"""Shared by the two logs of UniTree events at DKRZ: timestamps, `-` for unknown values, unknown events."""
+"""What DKRZ's two logs of UniTree events share: timestamps, `-` for unknown values, and unknown events."""
 
 from collections.abc import Sequence
 
@@ -20,7 +20,7 @@ def value_or_null(text: pl.Expr) -> pl.Expr:
 
 
 def name_unknown_events(records: pl.LazyFrame, head: str, known: Sequence[str]) -> pl.LazyFrame:
-    """Give a separate reason to rejected lines that begin with an event that is not in `known`.
+    """Set a separate reason for rejected lines whose event is not in `known`.
 
     `records` comes from `with_fates`; `head` is a regular expression for the beginning of a line, with a
     group `event`.

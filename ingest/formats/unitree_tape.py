@@ -1,7 +1,7 @@
 """UniTree's tape servers at the German climate computing centre (DKRZ): the events of each cartridge.
 
-We devised this layout: the centre's paper (Fichtel, DKRZ Workload Analysis) names events and fields, but
-shows no line. One line:
+We defined this layout ourselves, because the centre's paper (Fichtel, DKRZ Workload Analysis) names events
+and fields but shows no line. One line (wrapped):
 
     1996-02-14 09:14:22.871 tapesrvr positioned op=stage by=client cap=4f21.0007 family=7 location=silo1
         copy=1 frag=- vsn=D30117 type=D3 unit=d3-04 block=9120 size=34713600 rc=-
@@ -9,9 +9,9 @@ shows no line. One line:
 The fields are the date and time of the event, the server, and the event. The other fields are the same for
 all events: what is done (stage, or mig: from disk to tape), for whom (a client, or the repacker, which moves
 what is left on old cartridges), the file's capability, family and location, the numbers of the copy and the
-fragment, the cartridge (VSN) and its type, the physical unit (the drive), block offset, size, and how it
-ended (0: successfully). `-` stands for a value that is unknown, or that the event does not have. Each line
-becomes a row of `tape_events`; its kind, here in brackets, follows from the event:
+fragment, the cartridge (VSN) and its type, the physical unit (the drive), the block offset, the size, and the
+result (0: success). `-` stands for a value that is unknown, or that the event does not have. Each line
+becomes a row of `tape_events`. Its kind depends on the event, and is shown here in parentheses:
 
 - `received` (received): the request came from disksrvr, and may wait in a queue
 - `mount` (mount requested), issued to pdmsrvr
@@ -20,8 +20,8 @@ becomes a row of `tape_events`; its kind, here in brackets, follows from the eve
 - `dismount` (dismount requested), issued to pdmsrvr
 - `dismounted` (dismounted)
 
-The first four events concern a file, so they need op, by, cap and copy; only `mount` needs just a VSN. Events
-in a drive need a VSN and a unit. Events of any other kind are rejected, and kept like other rejected lines.
+The first four events concern a file and need op, by, cap and copy, except `mount`, which needs only a VSN.
+Events in a drive need a VSN and a unit. Events of any other kind are rejected.
 """
 
 from functools import partial

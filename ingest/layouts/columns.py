@@ -1,4 +1,4 @@
-"""The columns of a layout's records: which of them a table takes, and how they are made from groups."""
+"""The columns of a layout's records: which of them each table has, and how to make them from groups."""
 
 import re
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from tapewise.schema.tables.models import FACT_TABLES
 
 TABLES = {table.name: table for table in FACT_TABLES}
 FATES = ("table", "ignored", "rejected")
-# Every fact has these columns, under other names in its table.
+# Every fact has these columns, but fact tables name them differently.
 _OF_ALL = ("event_at", "user", "host")
 # Hexadecimal digits of valid UTF-8 without NUL.
 _NEXT = "[89ab][0-9a-f]"
@@ -28,7 +28,7 @@ _ONE_OF = re.compile(r"(\w+) in \((.*)\)")
 
 @cache
 def columns_of_table(table: str) -> frozenset[str]:
-    """The columns of the record from which rows of that table are made."""
+    """The record's columns from which rows of that table are made."""
     return frozenset(
         name
         for name in RECORD_SCHEMA
@@ -38,7 +38,7 @@ def columns_of_table(table: str) -> frozenset[str]:
 
 @cache
 def needed_columns(table: str) -> tuple[str, ...]:
-    """The columns that a row must have. Flags are not among them because they default to false."""
+    """The columns that must have a value, excluding flags because they default to false."""
     rows = TABLES[table].columns
     needed = (
         name
@@ -50,7 +50,7 @@ def needed_columns(table: str) -> tuple[str, ...]:
 
 @cache
 def allowed_values(table: str) -> dict[str, tuple[str, ...]]:
-    """The permitted texts of each column that does not accept arbitrary text."""
+    """The permitted values of each text column that does not accept arbitrary text."""
     allowed = {}
     for check in TABLES[table].constraints:
         if isinstance(check, sa.CheckConstraint) and (found := _ONE_OF.fullmatch(str(check.sqltext))):
@@ -59,7 +59,7 @@ def allowed_values(table: str) -> dict[str, tuple[str, ...]]:
 
 
 def kind_of(name: str) -> str:
-    """What the column of that name contains: `time`, `flag`, `text` or `number`."""
+    """The kind of values in the column of that name: `time`, `flag`, `text` or `number`."""
     dtype = RECORD_SCHEMA[name]
     if dtype == UTC_TIME:
         return "time"
@@ -68,7 +68,7 @@ def kind_of(name: str) -> str:
 
 @dataclass(frozen=True)
 class Made:
-    """A column's values, and where one is missing because a text is invalid or a number is out of range."""
+    """A column's values, and which are missing because a text is invalid or a number is out of range."""
 
     value: pl.Expr
     is_wrong: pl.Expr | None = None
@@ -76,7 +76,7 @@ class Made:
 
 
 def make_text(column: Column, texts: list[pl.Expr], dtype: pl.DataType) -> Made:
-    """The column's text or flag; `is_wrong` if `map` lacks the line's text."""
+    """Make a text or flag column. A value `is_wrong` if `map` has no entry for the line's text."""
     if column.first:
         text = pl.coalesce(texts)
     else:
@@ -96,13 +96,13 @@ def make_text(column: Column, texts: list[pl.Expr], dtype: pl.DataType) -> Made:
 
 
 def decode_percent(text: pl.Expr) -> pl.Expr:
-    """Replace each `%` and two hexadecimal digits with the byte that they stand for.
+    """Decode percent-encoding: replace each `%` and two hexadecimal digits with the byte they stand for.
 
-    The text is unchanged if a `%` is not followed by such digits, or if the bytes are not valid UTF-8.
+    A text stays unchanged if a `%` is not followed by two digits, or if the bytes are not valid UTF-8.
     """
     is_broken = text.str.contains("%(?:[^0-9A-Fa-f]|.?$|.[^0-9A-Fa-f])")
     is_encoded = text.str.contains("%", literal=True) & ~is_broken
-    # The part before the first % has no digits of its own.
+    # The part before the first % does not begin with digits of a code, so it is given "00".
     parts = pl.when(is_encoded).then(pl.lit("00") + text).str.split("%")
     part = pl.element()
     in_hex = part.str.slice(0, 2).str.to_lowercase() + part.str.slice(2).str.encode("hex")
@@ -112,11 +112,11 @@ def decode_percent(text: pl.Expr) -> pl.Expr:
 
 
 def make_number(name: str, column: Column, texts: list[pl.Expr]) -> Made:
-    """The column's number in its own unit; `is_wrong` if it is no number, `is_out_of_range` if too large."""
+    """Make a number column in its own unit; texts may be no numbers or out of range (see `Made`)."""
     dtype, unit = RECORD_SCHEMA[name], UNITS[column.unit or "s"]
     if column.thousands:
         texts = [text.str.replace_all(column.thousands, "", literal=True) for text in texts]
-    # Floats are precise enough, because any sum that they cannot hold exactly is out of range.
+    # Floats are precise enough, because sums that they cannot represent exactly are out of range.
     is_float = dtype == pl.Float64() or unit != 1 or len(texts) > 1
     read = [decimal_number(text).fill_nan(None) if is_float else whole_number(text) for text in texts]
     value = read[0]
@@ -130,7 +130,7 @@ def make_number(name: str, column: Column, texts: list[pl.Expr]) -> Made:
     value = value.cast(dtype, strict=False)
     is_wrong, is_unread = pl.lit(False), pl.lit(False)
     for text, number in zip(texts, read, strict=True):
-        # Check only the few texts that gave no number.
+        # Only the few texts that could not be read as numbers are checked.
         odd = pl.when(number.is_null()).then(text)
         is_digits = odd.str.contains(r"^[+-]?[0-9]+(?:\.[0-9]*)?$")
         is_wrong |= (~is_digits).fill_null(False)

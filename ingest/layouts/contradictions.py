@@ -13,7 +13,7 @@ from tapewise.ingest.records.columns import RECORD_SCHEMA
 from tapewise.schema.errors import LayoutError
 from tapewise.schema.texts import escape_controls
 
-# The keys that a column accepts depend on what it contains; all columns accept group, groups and join.
+# Which keys a column accepts depends on the kind of its values; all columns accept group, groups and join.
 _COMMON = frozenset({"group", "groups", "join"})
 _KEYS = {
     "time": _COMMON | {"layout", "epoch", "fraction", "zone", "day_of_file", "formula"},
@@ -21,13 +21,13 @@ _KEYS = {
     "text": _COMMON | {"first", "decode", "replace", "map", "otherwise", "missing"},
     "flag": _COMMON | {"replace", "map", "otherwise", "missing"},
 }
-# This flag marks a time of which only the day is known.
+# This flag means that only the day of a time is known.
 DAY_ONLY = "is_time_of_day_unknown"
 _KNOWN = tuple(name for name in RECORD_SCHEMA if name not in ("table", "ignored", "rejected"))
 
 
 def check_layout(layout: Layout, label: str) -> None:
-    """Raise LayoutError, whose message begins with `label`, unless every pattern can make its records."""
+    """Raise LayoutError, with a message that begins with `label`, if a pattern cannot make its records."""
     names = Counter(kind.name for kind in layout.lines)
     if doubles := [name for name, count in names.items() if count > 1]:
         _fail(label, f"lines[{doubles[0]}]", f"{names[doubles[0]]} of the lines have that name")
@@ -62,7 +62,7 @@ def _compile(where: str, key: str, pattern: str) -> list[str]:
     try:
         return pl.Series([""]).str.extract_groups(pattern).struct.fields
     except pl.exceptions.ComputeError as error:
-        # polars first shows the expression with a caret below it, and then the reason.
+        # The reason comes last in polars' message, after the expression with a caret below it.
         reason = str(error).strip().rpartition("error: ")[2]
         hint = "Its dialect is Rust's: docs.rs/regex."
         _fail(where, key, f"is not a valid regular expression: {reason}", hint)
@@ -147,7 +147,7 @@ def _check_table(where: str, layout: Layout, kind: Line, groups: tuple[str, ...]
                 f"{_takes(table)} Write (?:...) around text that is only skipped.",
             )
     for name, value in said.items():
-        if name not in layout.columns:  # a group that is used as it is
+        if name not in layout.columns:  # a group that is used unchanged
             _check_column(f"{where}: group {name!r}", name, value)
     for name in needed_columns(table):
         if name not in said and not (name == "event_at" and "started_at" in said):
@@ -179,7 +179,7 @@ def _check_allowed(where: str, allowed: tuple[str, ...] | None, value: Value) ->
 
 
 def _check_dates(label: str, layout: Layout) -> None:
-    """Check that all times get their dates from the same place: all from the lines, or all from the file."""
+    """Check that the dates of all times come from the lines, or all of them from the file."""
     ways = {
         "no day" if lacks_day(value) else "no year" if lacks_year(value) else "a whole date"
         for kind in layout.lines

@@ -1,6 +1,6 @@
 """The contents of a layout's TOML file.
 
-    title = "transfer log of a site's own"
+    title = "a site's own transfer log"
     clock_resolution_s = 0.001
     examples = ["2024-03-05 09:14:22 put kim n7 12.5 1024 /home/k/a 7"]
     line_start = "[0-9]{4}-[0-9]{2}-[0-9]{2} "
@@ -17,8 +17,8 @@
     pattern = '(?<event_at>.{19}) (?<direction>[a-z]+) ...'
     columns = { operation = "copy" }                    # of these lines
 
-The first pattern that matches the whole line determines its record. A group that is named after a column of
-the record is used as it is, unless `columns` mentions it.
+The first pattern that matches a complete line determines its record. A group whose name is that of a column
+is used unchanged, unless `columns` describes that column.
 """
 
 import json
@@ -26,9 +26,9 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, field_validator, model_validator
 
-# Raise this when an unchanged layout gives different records than before.
+# Increase this when an unchanged layout makes different records than before.
 ENGINE_VERSION = 2
-# The size of each unit, measured in the column's own unit (bytes, seconds or bytes a second).
+# The size of each unit in the column's own unit (bytes, seconds or bytes a second).
 UNITS: dict[str, float] = {
     "B": 1, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12,
     "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40,
@@ -45,13 +45,13 @@ FORMULAS: dict[str, str] = {
 
 
 class Part(BaseModel):
-    """A table in a layout's file; unknown keys are refused."""
+    """A table in a layout file; unknown keys are refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class Fraction(Part):
-    """The fraction of a second in a time, if a separate group contains it."""
+    """The fraction of a second of a time, if it is in a separate group."""
 
     group: str
     unit: TimeUnit
@@ -60,9 +60,9 @@ class Fraction(Part):
 class Column(Part):
     """How a column is made from a pattern's groups; `group` defaults to the column's own name.
 
-    With several `groups`, numbers are added up, and texts are joined by `join`; with `first`, the first text
-    present is used. `decode` reads `%2F` as `/`, before `replace` applies. `map` gives the values of texts,
-    `otherwise` the value of any other text, and `missing` the value if the group took no part in the match.
+    With several `groups`, numbers are added up, and texts are joined with `join`. With `first`, the first
+    text that is present is used. `decode` turns `%2F` into `/` before `replace` applies. `map` maps texts to
+    values, `otherwise` is the value for any other text, and `missing` the value if the group did not match.
     """
 
     group: str | None = None
@@ -103,10 +103,10 @@ Value = StrictBool | int | float | str | Column
 
 
 class Line(Part):
-    """A kind of line: a pattern for the whole line, and the table of its fact or the reason to ignore it.
+    """A kind of line: a pattern for the complete line, and its fact's table or the reason to ignore it.
 
-    A `pattern` may come in pieces, which are concatenated. With a `mark`, only lines that contain that text
-    are matched, because a match that fails late is slow.
+    A `pattern` may be a list of pieces, which are concatenated. With a `mark`, only lines that contain this
+    text are matched, because a match that fails late is slow.
     """
 
     name: Annotated[str, Field(min_length=1)]
@@ -134,9 +134,9 @@ class Line(Part):
 
 
 class Layout(Part):
-    """The description of a log format. `nulls` are texts that mean no value; `about` is for people.
+    """The description of a log format. `nulls` lists texts that mean "no value"; `about` is for people.
 
-    `line_start` is a pattern for the beginning of every line; it helps to find lines that ran together.
+    `line_start` is a pattern for the beginning of every line, used to find lines whose newline was lost.
     `of_parts` says that transfers are reads and writes within files.
     """
 
@@ -151,13 +151,13 @@ class Layout(Part):
     lines: Annotated[tuple[Line, ...], Field(min_length=1)]
 
     def columns_of(self, line: Line) -> dict[str, Value]:
-        """The columns described for this kind of line: its own, and those for all lines."""
+        """The columns described for this kind of line: its own, and those described for all lines."""
         return {**self.columns, **line.columns}
 
     def meaning(self) -> str:
-        """A text with everything that a record depends on; equivalent layouts have the same text.
+        """A text with everything that affects records; equivalent layouts have the same text.
 
-        Defaults are left out, so a new key does not change the meaning of layouts without it.
+        Defaults are left out, so adding a new key to this class does not change the text of existing layouts.
         """
         said: dict[str, Any] = self.model_dump(
             mode="json", exclude={"title", "about", "examples"}, exclude_defaults=True
@@ -165,7 +165,7 @@ class Layout(Part):
         return json.dumps({"engine": ENGINE_VERSION, **said}, sort_keys=True)
 
     def extends(self, other: "Layout") -> bool:
-        """Whether this layout is `other` with patterns added at the end, so old records stay the same."""
+        """Whether this layout is `other` plus patterns at the end, so that old records stay the same."""
         count = len(other.lines)
         mine, theirs = (
             each.model_dump(exclude={"title", "about", "examples", "lines"}) for each in (self, other)

@@ -1,4 +1,4 @@
-"""Which edits of a layout are allowed once a source has been read with it."""
+"""Decides which edits of a layout are allowed once a source has been read with it."""
 
 from tapewise.ingest.layouts.files import find_layout
 from tapewise.ingest.records.format import Format
@@ -6,11 +6,10 @@ from tapewise.schema.errors import SourceError
 
 
 def check_layouts(label: str, held: Format, given: Format) -> None:
-    """Raise SourceError unless `given` makes the same record as `held` from every line that `held` knows.
+    """Raise SourceError unless `given` makes the same records as `held` from all lines that `held` knows.
 
-    Both formats have the same name. Patterns added after the others turn rejected lines into facts, and
-    change no existing fact. After any other edit, lines that are already loaded could get a different time
-    and count twice.
+    Both formats have the same name. Patterns added after the others only turn rejected lines into facts.
+    After any other edit, lines that are already loaded could get different times and be counted twice.
     """
     if held.layout_text is None and given.layout_text is None:
         return

@@ -1,4 +1,4 @@
-"""Reads and checks layout files, and makes formats of them. Tapewise's own files are next to this module."""
+"""Reads and checks layout files, and makes formats from them. Tapewise's own files are in this folder."""
 
 import re
 import tomllib
@@ -27,19 +27,19 @@ SUFFIX = ".toml"
 HOW_TO = "docs/how-to/own-format.md shows how to write a layout; `tapewise formats show xferlog` prints one."
 _FOLDER = files("tapewise.ingest.layouts")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,62}")
-# The date of example lines that have none.
+# The date for example lines that contain none.
 _SOME_DAY = date(1997, 11, 5)
 
 
 def is_layout_path(name: str) -> bool:
-    """Whether `name` is the path of a layout's file rather than a format's name."""
+    """Whether `name` is the path of a layout file rather than a format's name."""
     return name.endswith(SUFFIX) or "/" in name
 
 
 def load_layout(path: Path) -> Format:
-    """The format that a site's file describes; it is named after the file, without `.toml`.
+    """The format that a site's layout file describes; its name is that of the file without `.toml`.
 
-    Raises LayoutError, which names the file and the key.
+    Raises LayoutError, whose message names the file and the key.
     """
     label = escape_controls(str(path))
     if path.suffix != SUFFIX or not _NAME.fullmatch(path.stem):
@@ -65,7 +65,7 @@ def read_shipped() -> dict[str, Format]:
         (each for each in _FOLDER.iterdir() if each.name.endswith(SUFFIX)), key=lambda each: each.name
     )
     names = [each.name.removesuffix(SUFFIX) for each in found]
-    # Tests check these layouts; checking them here would slow down every command.
+    # Tests check these layouts, because checking them here would slow down every command.
     return {
         name: make_format(name, each.read_text(encoding="utf-8"), each.name, is_own=False, is_checked=True)
         for name, each in zip(names, found, strict=True)
@@ -78,10 +78,10 @@ def show_layout(name: str) -> str:
 
 
 def make_format(name: str, text: str, label: str, *, is_own: bool, is_checked: bool = False) -> Format:
-    """The format called `name` that the TOML `text` describes. Raises LayoutError.
+    """Make the format called `name` that the TOML `text` describes. Raises LayoutError.
 
-    The message of the error begins with `label`. With `is_own`, the format is a site's own and keeps the
-    text. With `is_checked`, it needs no check.
+    The error message begins with `label`. With `is_own`, the format is a site's own and keeps the text. With
+    `is_checked`, the layout has already been checked.
     """
     layout = _read_layout(text, label)
     if not is_checked:
@@ -98,7 +98,7 @@ def make_format(name: str, text: str, label: str, *, is_own: bool, is_checked: b
     log_format = Format(
         name=name,
         title=layout.title,
-        # The version is derived, so nobody has to raise it after an edit, and no two layouts share one.
+        # Derived from the layout, so nobody has to increase it after an edit, and layouts do not share one.
         version=int.from_bytes(sha256(meaning.encode()).digest()[:4]) >> 1,
         clock_resolution_s=layout.clock_resolution_s,
         examples=layout.examples,
@@ -115,10 +115,11 @@ def make_format(name: str, text: str, label: str, *, is_own: bool, is_checked: b
 
 
 def _find_failure_tables(layout: Layout) -> tuple[str, ...]:
-    """The fact tables for which some lines may report a failure."""
+    """The fact tables in which this layout may report failures."""
     found = set()
     for kind in layout.lines:
-        # Avoid polars: formats are made at import, and a process that forks later must not have threads.
+        # Formats are made at import, and polars would start threads, which a process that forks later must
+        # not have.
         groups = re.findall(r"(?<!\\)\(\?P?<(\w+)>", kind.regex)
         if kind.table is not None and said_columns(layout, kind, groups).get("is_failed", False) is not False:
             found.add(kind.table)
@@ -147,7 +148,7 @@ def _describe_faults(faults: Sequence[ErrorDetails], said: dict[str, Any]) -> st
         place = list(fault["loc"])
         value = place.index("columns") + 2 if "columns" in place else len(place)
         if len(place) > value:
-            # A column is a constant or a table; pydantic says why a value is neither.
+            # A column is a constant or a table. For a value that is neither, pydantic reports two faults.
             is_of_table = "Column" in str(place.pop(value))
             is_table = isinstance(fault["input"], dict) or len(place) > value
             if is_of_table != is_table:
@@ -165,7 +166,7 @@ def _describe_faults(faults: Sequence[ErrorDetails], said: dict[str, Any]) -> st
         elif fault["type"] == "model_type":
             reason = "is not a table"
         elif fault["type"] == "too_short" and len(faults) > 1:
-            continue  # the faults of its items are reported instead
+            continue  # the faults in its items are reported instead
         if place and place[0] == "lines" and len(place) > 1:
             kind = said["lines"][place[1]]
             name = kind.get("name", place[1]) if isinstance(kind, dict) else place[1]

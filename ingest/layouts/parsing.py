@@ -1,4 +1,4 @@
-"""Makes records of lines with a layout. Each pattern is matched with all lines at once, not in a loop."""
+"""Makes records from lines as a layout describes. Each pattern is matched with all lines at once."""
 
 from dataclasses import dataclass, field
 from functools import partial
@@ -15,7 +15,7 @@ from tapewise.ingest.records.joined_lines import reject_joined
 
 @dataclass(frozen=True)
 class LayoutParser:
-    """The `parse` of a layout's format; two parsers are equal if their layouts mean the same."""
+    """The `parse` function of a layout's format. Two parsers are equal if their layouts mean the same."""
 
     meaning: str = field(repr=False)
     layout: Layout = field(compare=False, repr=False)
@@ -28,7 +28,7 @@ class LayoutParser:
         """The record frame and, for each line, the index of the pattern that matched it; null if none did."""
         rest = bare_lines(lines).with_row_index("row").collect()
         is_blank = rest["line"].str.strip_chars(" \t\r") == ""
-        # Even an empty frame takes milliseconds, which is as long as for thousands of lines.
+        # An empty frame takes milliseconds, as long as one with thousands of lines, so it is left out.
         parts = [_give_fate(rest.filter(is_blank), ignored=BLANK)] if is_blank.any() else []
         rest = rest.filter(~is_blank)
         for index, kind in enumerate(self.layout.lines):
@@ -64,7 +64,7 @@ def _extract(kind: Line) -> pl.Expr:
 def _give_fate(
     lines: pl.DataFrame, *, ignored: str | None = None, rejected: str | None = None
 ) -> pl.DataFrame:
-    """The record frame of lines that all have this fate, with their `row`; their `owner` is null."""
+    """The record frame of lines that all have this fate, with `row`, and a null `owner`."""
     fates = {"table": None, "ignored": ignored, "rejected": rejected}
     records = complete_records(
         lines.height,

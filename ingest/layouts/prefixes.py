@@ -1,11 +1,11 @@
-"""Finds how far a pattern matches a line before it fails, for people who write patterns."""
+"""Finds how far a pattern matches a line before the match fails, to help people who write patterns."""
 
 import re
 from dataclasses import dataclass
 
 import polars as pl
 
-# These match an escape, a repetition, and the start of a named group; the code below handles the rest.
+# An escape, a repetition, and the start of a named group. The functions below handle the rest.
 _ESCAPE = re.compile(r"\\(?:[pPx]\{[^}]*\}|x[0-9A-Fa-f]{2}|[pP].|.)", re.DOTALL)
 _REPETITION = re.compile(r"(?:[*+?]|\{[0-9]+(?:,[0-9]*)?\})\??")
 _GROUP = re.compile(r"\(\?P?<([A-Za-z_][A-Za-z0-9_]*)>")
@@ -13,9 +13,9 @@ _GROUP = re.compile(r"\(\?P?<([A-Za-z_][A-Za-z0-9_]*)>")
 
 @dataclass(frozen=True)
 class Failure:
-    """The pattern matches the line up to character `length`; then `wanted` does not match.
+    """The pattern matches the first `length` characters of the line; `wanted` does not match what follows.
 
-    `group` is the first group within `wanted`, or None.
+    `group` is the name of the first group within `wanted`, or None.
     """
 
     length: int
@@ -24,7 +24,7 @@ class Failure:
 
 
 def find_failure(pattern: str, line: str) -> Failure:
-    """Find where `pattern` fails to match the whole `line`, by trying shorter beginnings of the pattern."""
+    """Find where `pattern` fails to match all of `line`, by trying shorter beginnings of the pattern."""
     pieces = split_pattern(pattern)
     for count in range(len(pieces), -1, -1):
         found = pl.Series([line]).str.extract(f"^({''.join(pieces[:count])})", 1)[0]
@@ -39,7 +39,7 @@ def find_failure(pattern: str, line: str) -> Failure:
 
 
 def split_pattern(pattern: str) -> list[str]:
-    """Split the pattern into pieces; the first N pieces, for any N, form a valid pattern.
+    """Split the pattern into pieces such that the first N pieces, for any N, are a valid pattern.
 
     A pattern with `|` outside brackets stays in one piece.
     """

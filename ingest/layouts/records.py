@@ -1,4 +1,4 @@
-"""Makes records, with columns, times and fates, from the lines that one pattern of a layout has matched."""
+"""Makes records, with columns, times and fates, from the lines that match one pattern of a layout."""
 
 from collections.abc import Callable, Iterable
 from functools import reduce
@@ -29,14 +29,15 @@ from tapewise.ingest.records.format import (
     LineSettings,
 )
 
-# The steps below need these columns, whether the layout has them or not.
+# The code below needs these columns even if the layout does not have them.
 _ASKED_FOR = ("user", "host", "interface", "size_bytes", "rate_bytes_per_s", "duration_s", "started_at")
 
 
 def said_columns(layout: Layout, kind: Line, groups: Iterable[str]) -> dict[str, Value]:
     """How each column of this kind of line is made: as the layout says, or from the group of the same name.
 
-    A column described for all lines applies if this kind's table has it and `groups` has its groups.
+    A column that the layout describes for all lines is included if this kind's table has that column and
+    `groups` contains its groups.
     """
     groups, takes = set(groups), columns_of_table(kind.table or "")
     said: dict[str, Value] = {name: Column() for name in groups & takes}
@@ -48,7 +49,7 @@ def said_columns(layout: Layout, kind: Line, groups: Iterable[str]) -> dict[str,
 
 
 def make_records(layout: Layout, kind: Line, lines: pl.DataFrame, settings: LineSettings) -> pl.LazyFrame:
-    """Make records from the texts in `lines` (`line`) and what the pattern found in them (`groups`)."""
+    """Make records from `lines`, with the text (`line`) and the groups of the match (`groups`)."""
 
     def group(name: str) -> pl.Expr:
         text = pl.col("groups").struct.field(name)
@@ -97,7 +98,7 @@ def _read_stamp(name: str, value: Column, group: Callable[[str], pl.Expr], setti
 def _measure(
     records: pl.LazyFrame, said: dict[str, Value], stamps: dict[str, Stamp], settings: LineSettings
 ) -> pl.LazyFrame:
-    """Add the event's time (`at`, `is_ambiguous`, `time_rejected`), `started_at` and results of formulas."""
+    """Add the event's time (`at`, `is_ambiguous`, `time_rejected`), `started_at`, and computed columns."""
     times = {name: each.settle(pl.col(f"{name} stamp"), settings) for name, each in stamps.items()}
     formulas = {value.formula for value in said.values() if isinstance(value, Column)}
     if "size_bytes / rate_bytes_per_s" in formulas:
@@ -114,7 +115,7 @@ def _measure(
     start_is_ambiguous = is_given & start.is_ambiguous.fill_null(False)
     records = records.with_columns(started_at=start.at)
     if event is None:
-        # A line whose duration is out of range is rejected for that, not for the time that would result.
+        # If the duration is out of range, the line is rejected for that, not for the resulting end time.
         duration_s = pl.when(pl.col("duration_s") <= MAX_DURATION_S).then("duration_s")
         us = (duration_s * 1e6).round().cast(pl.Int64, strict=False).fill_null(0)
         end = absolute_time(pl.col("started_at") + pl.duration(microseconds=us), settings)
@@ -127,10 +128,10 @@ def _measure(
         is_ambiguous=event.is_ambiguous | start_is_ambiguous,
         time_rejected=pl.coalesce(event.rejected, start_rejected),
     ).with_columns(is_backwards=(pl.col("started_at") > pl.col("at")).fill_null(False))
-    # In an hour that clocks repeat, a start can appear to be after the end. Then neither the start nor the
-    # duration is known.
+    # When clocks go back, a start can appear to be after its end. Then neither the start nor the duration is
+    # known.
     start_at = pl.when(~pl.col("is_backwards")).then("started_at")
-    # Do not use `/ 1e6`, which polars rounds differently for one line than for many.
+    # Do not use `/ 1e6`: polars rounds it differently for one line than for many.
     seconds = ((pl.col("at") - start_at).dt.total_microseconds() * 1e-6).round(6)
     return records.with_columns(
         started_at=start_at,
@@ -167,7 +168,7 @@ def _give_fates(
                 pl.when("is_backwards").then(pl.lit(START_AFTER_END)),
             ),
         ),
-        # If `size_bytes` is null, a `size_text` means that there is a size but it is out of range.
+        # A `size_text` with a null `size_bytes` means that the size is out of range.
         size_text=pl.when("is_size_outside").then(pl.lit("")),
         is_number_out_of_range=pl.col("is_outside"),
         table=pl.lit(table),
@@ -179,7 +180,7 @@ def _give_fates(
 
 
 def _lacks(table: str, said: dict[str, Value]) -> pl.Expr:
-    """Whether a required value is missing, or a value is not among those that its column permits."""
+    """Whether a required value is missing, or a value is not permitted in its column."""
     lacks = [
         pl.col(name).is_null() & (~pl.col("is_outside") if kind_of(name) == "number" else True)
         for name in needed_columns(table)
@@ -194,7 +195,7 @@ def _lacks(table: str, said: dict[str, Value]) -> pl.Expr:
 
 
 def _flags(table: str, said: dict[str, Value], settings: LineSettings) -> dict[str, pl.Expr]:
-    """The layout's flags; other flags are false, or null if nullable. Two flags are derived here."""
+    """The flags from the layout, with false or (if nullable) null for all others; two are derived here."""
     flags = {
         name: pl.col(name).fill_null(False)
         for name in said

@@ -1,4 +1,4 @@
-"""Reads times from the groups of a pattern, as a column of the layout describes."""
+"""Reads times from the groups of a pattern, as the layout describes for a column."""
 
 import re
 from dataclasses import dataclass
@@ -20,25 +20,25 @@ _WITH_OFFSET = frozenset("z+")
 
 
 def find_codes(layout: str) -> frozenset[str]:
-    """The letters after the percent signs in `layout`."""
+    """The letters that follow percent signs in `layout`."""
     return frozenset(_CODE.findall(layout))
 
 
 def lacks_year(column: Column) -> bool:
-    """Whether the text of the time has no year, so that the file must supply it."""
+    """Whether the text of the time contains no year, so that the year must come from the file."""
     return column.layout is not None and not find_codes(column.layout) & _WITH_YEAR
 
 
 def lacks_day(column: Column) -> bool:
-    """Whether the time has no day, so that the file must supply it."""
+    """Whether the text of the time contains no day, so that the day must come from the file."""
     return column.day_of_file or (column.layout is not None and not find_codes(column.layout) & _WITH_DAY)
 
 
 @dataclass(frozen=True)
 class Stamp:
-    """A time as a line gives it: by a zone's clocks, or in UTC (`is_utc`).
+    """A time as written in a line: in the source's time zone, or in UTC (`is_utc`).
 
-    `at` is null if the line gives no time (not `is_given`), or gives a text that is not a time.
+    `at` is null if the line contains no time (not `is_given`), or a text that is not a time.
     """
 
     at: pl.Expr
@@ -46,19 +46,19 @@ class Stamp:
     is_utc: bool = False
 
     def settle(self, at: pl.Expr, settings: LineSettings) -> EventTime:
-        """The event time; column `at` contains the result of `self.at`."""
+        """The event time; `at` is the column with the result of `self.at`."""
         if self.is_utc:
             return absolute_time(at, settings)
         return event_time(at, settings)
 
 
 def read_stamp(column: Column, texts: pl.Expr, fraction: pl.Expr | None, settings: LineSettings) -> Stamp:
-    """The time in `texts`, read in the column's layout or as time since 1970; null if the line gives none.
+    """Read the time in `texts`, written in the column's layout or as time since 1970.
 
     Raises FormatError if the file's date is needed but not known.
     """
     if column.day_of_file:
-        noon = datetime.combine(_need_date(settings), time(12))  # noon occurs in every zone every day
+        noon = datetime.combine(_need_date(settings), time(12))  # noon occurs once a day in every zone
         return Stamp(pl.lit(noon, dtype=pl.Datetime("us")), pl.lit(True))
     is_given = texts.is_not_null()
     if column.epoch is not None:
@@ -85,14 +85,14 @@ def read_stamp(column: Column, texts: pl.Expr, fraction: pl.Expr | None, setting
 
 
 def absolute_time(at: pl.Expr, settings: LineSettings) -> EventTime:
-    """The event time for a UTC time, which is never ambiguous; `at` is null if it could not be read."""
+    """The event time for a time in UTC, which is never ambiguous. `at` is null for an unreadable time."""
     window = at.is_between(settings.earliest_at, settings.latest_at, closed="left")
     rejected = pl.when(at.is_null()).then(pl.lit(NO_SUCH_TIME)).when(~window).then(pl.lit(OUTSIDE_WINDOW))
     return EventTime(at=at, is_ambiguous=pl.lit(False), rejected=rejected)
 
 
 def _add(at: pl.Expr, fraction: pl.Expr | None, column: Column) -> pl.Expr:
-    """Add the fraction of a second to the time; null if the fraction is a second or more."""
+    """Add the fraction of a second to the time. The result is null if the fraction is a second or more."""
     if fraction is None or column.fraction is None:
         return at
     us = (decimal_number(fraction) * (UNITS[column.fraction.unit] * 1e6)).round()

@@ -1,1 +1,1 @@
-"""Records of the files that the warehouse has read: where they ended, and which of their lines it holds."""
+"""The ledger of the files that were read: how far each was read, and which lines the warehouse holds."""

@@ -1,6 +1,6 @@
-"""The segments that the warehouse knows: `ledger.segments`, and the rejected lines in them.
+"""The known segments (pieces of files whose facts the warehouse holds), and the rejected lines in them.
 
-A segment is entered in the ledger in the same transaction as its facts. Anything that deletes facts also
+A segment is added to `ledger.segments` in the same transaction as its facts. Code that deletes facts also
 deletes the segments that contain them.
 """
 
@@ -18,9 +18,9 @@ from tapewise.ingest.reading.segments import Segment
 
 
 class ChangedMeanwhileError(Exception):
-    """Something that this load relies on changed before it acquired the archive's lock.
+    """Raised if something that a load relies on changed before the load acquired the archive's lock.
 
-    Either another command changed the ledger, or someone moved log files or the links to them.
+    Either another command changed the ledger, or someone moved log files or links to them.
     """
 
 
@@ -30,7 +30,7 @@ _Known = Sequence[tuple[Segment, KnownSegment]]
 def find_segments(
     connection: psycopg.Connection, source_id: int, digests: list[UUID]
 ) -> dict[UUID, KnownSegment]:
-    """Return the source's known segments among `digests`, by digest."""
+    """Return the source's known segments that have one of `digests`, by digest."""
     rows = connection.execute(
         "SELECT digest, log_file_id, first_line_number, line_count, fact_count, ignored_counts,"
         " rejected_counts, first_event_at, last_event_at"
@@ -43,9 +43,9 @@ def find_segments(
 
 
 class SegmentLog:
-    """Writes the rejected lines and segments of a file to the ledger as its parts arrive, in order.
+    """Writes the rejected lines and segments of a file to the ledger, as the file's parts arrive in order.
 
-    An earlier reading of the same file has already recorded its first `written_count` lines.
+    An earlier reading of the same file has already recorded the first `written_count` lines.
     """
 
     def __init__(self, connection: psycopg.Connection, log_file_id: int, written_count: int) -> None:
@@ -57,7 +57,7 @@ class SegmentLog:
         self._known: list[tuple[Segment, KnownSegment]] = []
 
     def add(self, part: Part) -> None:
-        """Write the part's rejected lines, the only records left in it because its facts have been sent."""
+        """Write the rejected lines of a part whose facts have been sent; it contains no other records."""
         first, last = part.first_line_number, part.first_line_number + part.line_count - 1
         is_written = last <= self._written_count
         if first <= self._written_count and not (part.known and is_written):
@@ -81,7 +81,7 @@ class SegmentLog:
 
 
 def _are_known(connection: psycopg.Connection, known: _Known) -> bool:
-    """Whether all these segments are still known, now that nobody else can write."""
+    """Whether all these segments are still known, now that no one else can write."""
     positions = {(one.log_file_id, one.first_line_number) for _, one in known}
     found = connection.execute(
         "SELECT count(*) FROM ledger.segments"
@@ -98,7 +98,7 @@ def _write_segments(
     log_file_id: int,
     fresh: Sequence[tuple[Segment, SegmentFate]],
 ) -> None:
-    """Store the segments of that file; their facts are already in the warehouse."""
+    """Store the segments of a file, whose facts are already in the warehouse."""
     with connection.cursor() as cursor:
         cursor.executemany(
             "INSERT INTO ledger.segments (log_file_id, first_line_number, source_id, digest, line_count,"
@@ -126,7 +126,7 @@ def _make_row(
 
 
 def _copy_rejected(connection: psycopg.Connection, log_file_id: int, known: _Known) -> None:
-    """Copy the rejected lines of known segments as lines of that file."""
+    """Copy the rejected lines of known segments, as lines of file `log_file_id`."""
     moves: list[tuple[Any, ...]] = [
         (one.log_file_id, one.first_line_number, segment.line_count, segment.first_line_number)
         for segment, one in known
@@ -145,7 +145,7 @@ def _copy_rejected(connection: psycopg.Connection, log_file_id: int, known: _Kno
 
 
 def _delete_rejected(connection: psycopg.Connection, log_file_id: int, first: int, last: int) -> None:
-    """Delete the lines `first` to `last` that an earlier reading of the file rejected."""
+    """Delete the rejected lines among lines `first` to `last` of an earlier reading of the file."""
     connection.execute(
         "DELETE FROM ledger.rejected_lines WHERE log_file_id = %s AND line_number BETWEEN %s AND %s",
         [log_file_id, first, last],

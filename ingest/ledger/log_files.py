@@ -23,7 +23,7 @@ _IDENTITY_COLUMNS = tuple(field.name for field in fields(FileIdentity))
 
 @dataclass(frozen=True)
 class LogFileRow:
-    """The part of a row of `ledger.log_files` that a later reading of the same file needs."""
+    """The columns of `ledger.log_files` that a later reading of the same file needs."""
 
     id: int
     content_digest: str
@@ -35,9 +35,9 @@ class LogFileRow:
 
 
 def ledger_path(path: Path) -> str:
-    """Return a file's name in the ledger: absolute, so that it means the same from every directory.
+    """Return a file's name in the ledger: absolute, so that it does not depend on the current directory.
 
-    A symbolic link that is part of a loop keeps its own name, and opening it then reports what is wrong.
+    A symbolic link that is part of a loop is not resolved; opening it later reports the problem.
     """
     return os.path.realpath(path).encode(errors="backslashreplace").decode()
 
@@ -73,7 +73,7 @@ def find_log_file(connection: psycopg.Connection, source_id: int, path: str) -> 
 
 @dataclass(frozen=True)
 class LastReading:
-    """A file's identity when it was last read (None: unknown), and what may differ in a later reading."""
+    """A file's identity when it was last read (None: unknown), and what can make another reading differ."""
 
     log_file_id: int
     identity: FileIdentity | None
@@ -86,7 +86,7 @@ class LastReading:
 def find_last_readings(
     connection: psycopg.Connection, source_id: int, paths: list[str]
 ) -> dict[str, LastReading]:
-    """Return the last reading of each of `paths` that has been read for this source."""
+    """Return the last reading for this source of each of `paths`, if there is one."""
     rows = connection.execute(
         "SELECT DISTINCT ON (path) path, device, inode, size_bytes, ctime_ns,"
         " id, format_version, log_date, waiting_bytes > 0,"
@@ -114,7 +114,7 @@ def _identity_values(identity: FileIdentity | None) -> dict[str, int | None]:
 
 
 def touch_log_files(connection: psycopg.Connection, log_file_ids: list[int], now: datetime) -> None:
-    """Record that files have not changed since they were last read."""
+    """Record that these files have not changed since they were last read."""
     connection.execute(
         "UPDATE ledger.log_files SET last_read_at = %s WHERE id = ANY(%s)", [now, log_file_ids]
     )
@@ -123,7 +123,7 @@ def touch_log_files(connection: psycopg.Connection, log_file_ids: list[int], now
 def find_other_date(
     connection: psycopg.Connection, source_id: int, digest: str, log_date: date
 ) -> tuple[str, date] | None:
-    """Return the path and day of a file with the same bytes that gave facts for another day, or None."""
+    """Return the path and day of an identical file that gave facts for another day, or None."""
     return connection.execute(
         "SELECT path, log_date FROM ledger.log_files"
         " WHERE source_id = %s AND content_digest = %s AND log_date <> %s"
@@ -142,9 +142,9 @@ def begin_log_file(
     format_version: int,
     now: datetime,
 ) -> int:
-    """Return the id of the file's row: either a new, empty row, or the row `known`.
+    """Return the id of the file's row, which is `known` or a new, empty row.
 
-    The counts of ignored lines of `known` are deleted, because the new reading writes them again.
+    If it is `known`, its counts of ignored lines are deleted, because the new reading writes them again.
     """
     if known is not None:
         connection.execute("DELETE FROM ledger.ignored_lines WHERE log_file_id = %s", [known.id])
@@ -161,7 +161,7 @@ def begin_log_file(
 
 
 def reject_lines(connection: psycopg.Connection, log_file_id: int, rejected: pl.DataFrame) -> None:
-    """Write the rejected lines of a block; `rejected` has only records whose column `rejected` is set."""
+    """Write the rejected lines of a block; `rejected` contains only records of rejected lines."""
     if rejected.is_empty():
         return
     frame = rejected.select(
@@ -189,8 +189,8 @@ def end_log_file(
 ) -> None:
     """Write the balance of a finished reading.
 
-    The row describes the file, not the reading: lines that an earlier reading of the same file loaded
-    count as loaded, not as held. The table's CHECK refuses a balance that does not add up.
+    The row describes the file, not this reading, so lines that an earlier reading of the same file loaded
+    count as loaded, not as held. A CHECK constraint refuses a balance that does not add up.
     """
     loaded_before = 0 if known is None else known.loaded_count
     values: dict[str, Any] = {
@@ -225,8 +225,8 @@ def end_log_file(
             [(log_file_id, reason, count) for reason, count in sorted(tally.ignored.items())],
         )
     if tally.last_event_at is None and tally.ignored[BEFORE_RETENTION]:
-        # The archive has forgotten everything in this file, so the texts of its rejected lines are deleted
-        # too, as in `tapewise.ingest.upkeep.retention`.
+        # The archive has forgotten everything in this file, so the texts of rejected lines are deleted too,
+        # as `tapewise.ingest.upkeep.retention` does.
         connection.execute(
             "UPDATE ledger.rejected_lines SET text = NULL WHERE log_file_id = %s", [log_file_id]
         )
@@ -240,7 +240,7 @@ def touch_log_file(
     identity: FileIdentity | None,
     now: datetime,
 ) -> Tally:
-    """Record that a file is unchanged, and return the tally of this reading, in which all facts are held."""
+    """Record that a file is unchanged; return the tally of this reading, which counts all facts as held."""
     connection.execute(
         "UPDATE ledger.log_files SET last_read_at = %(now)s, waiting_bytes = %(waiting)s,"
         " device = %(device)s, inode = %(inode)s, size_bytes = %(size_bytes)s, ctime_ns = %(ctime_ns)s"

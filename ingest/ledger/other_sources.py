@@ -1,8 +1,8 @@
-"""Refuses lines that another source of the archive already holds, because they would count twice.
+"""Refuses lines that another source of the archive already holds, because they would be counted twice.
 
-Each load stores the landmarks of the lines it parses (`ledger.landmarks`), and compares them with the other
-sources' landmarks once it has the archive's lock. If one file is loaded into two sources, the second load
-fails.
+Each load stores the landmarks (digests of a few lines) of what it parses in `ledger.landmarks`. Once it has
+the archive's lock, it compares them with the landmarks of the other sources. If a file is loaded into two
+sources, the second load fails.
 """
 
 from collections.abc import Iterable
@@ -41,10 +41,10 @@ _INSERT = """
 class OtherHolders:
     """Compares a file that is read for `source` with the other sources of the archive.
 
-    `connection` sees what those sources have committed; the caller has the archive's lock, or writes nothing.
-    Where names are pseudonyms, lines are hashed with the key, so only sources with the same key can be
-    compared with each other. A source with a key is also compared with sources that have none, because its
-    plain lines are available here.
+    `connection` sees what loads of those sources have committed. The caller holds the archive's lock, or
+    writes nothing. If names are pseudonyms, lines are hashed with the key, so only sources with the same key
+    can be compared. A source with a key is also compared with sources without one, because its plain lines
+    are available here.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class OtherHolders:
             _SELECT_OTHERS, [source.archive_id, source.id, source.is_shared]
         ).fetchall()
         own = source.pseudonym_key_id
-        # The ids of the other sources, by the hash column that is used to compare with them.
+        # The ids of the other sources, by the hash column that is compared.
         self._others = {"line_hash": [number for number, key_id in others if key_id == own]}
         if own is not None:
             self._others["plain_hash"] = [number for number, key_id in others if key_id is None]
@@ -71,7 +71,7 @@ class OtherHolders:
         self._holder: tuple[str, str] | None = None
 
     def look_at(self, part: Part, loaded_count: int) -> None:
-        """Look at the next lines of the file, in order; `loaded_count` of its facts so far are new.
+        """Compare the next lines of the file; `loaded_count` of its facts so far are new.
 
         Raises HeldElsewhereError if there are new facts and another source holds lines of the file.
         """
@@ -84,7 +84,7 @@ class OtherHolders:
         self._check(loaded_count)
 
     def end(self, loaded_count: int) -> None:
-        """Note the end of the file. Raises as `look_at` does."""
+        """Finish the comparison at the end of the file. Raises the same error as `look_at`."""
         for column, finder in self._finders.items():
             self._compare(column, finder.end())
         self._check(loaded_count)

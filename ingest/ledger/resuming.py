@@ -1,6 +1,6 @@
-"""Compares a file with its last reading: is it untouched, has it grown, or is it a different file now?
+"""Compares a file with its last reading: is it unchanged, has it grown, or is it now a different file?
 
-Whether pieces of the file are known from another file is a separate question: see `known_segments.py`.
+`known_segments.py` answers a separate question: which pieces of the file are known from other files.
 """
 
 from collections.abc import Iterable
@@ -30,7 +30,7 @@ from tapewise.schema.errors import LogFileError
 
 
 def settle_date(source: Source, path: Path, given: date | None) -> LogDate | None:
-    """Return the day of the file, or None for formats that need none because their lines contain it.
+    """Return the day of the file, or None for formats whose lines contain it.
 
     Raises LogFileError if the day is neither `given` nor in the file's name.
     """
@@ -44,9 +44,9 @@ class LastStop:
     """Where the last reading of a file stopped, and how the next one continues.
 
     `name` is the file's name in the ledger, and `newest` is the last reading under that name. `known` equals
-    `newest` if the file continues from there; otherwise it is None, and the file is read as a different one.
-    `log_date` is the day of the file. `prefix` is the part that was read before, None for a new file.
-    `is_read` says that reading the file now would bring nothing new, and `ends_file` that the end of the file
+    `newest` if reading can continue from there; otherwise it is None, and the file is read as a different
+    one. `log_date` is the day of the file. `prefix` is the part that was read before, or None for a new file.
+    `is_read` says that reading the file now would give nothing new. `ends_file` says that the end of the file
     also ends its last line.
     """
 
@@ -60,7 +60,7 @@ class LastStop:
 
     @property
     def day(self) -> date | None:
-        """The day of the file, None for formats that need none."""
+        """The day of the file, or None for formats whose lines contain it."""
         return self.log_date.day if self.log_date else None
 
     def is_newest(self, connection: psycopg.Connection, source: Source) -> bool:
@@ -68,7 +68,7 @@ class LastStop:
         return find_log_file(connection, source.id, self.name) == self.newest
 
     def touch(self, connection: psycopg.Connection, now: datetime) -> tuple[Tally, int]:
-        """Record that the file is unchanged; return the tally of this reading, and the bytes still waiting.
+        """Record that the file is unchanged, and return this reading's tally and number of waiting bytes.
 
         Call this only if `is_read`.
         """
@@ -94,9 +94,9 @@ def find_last_stop(
 ) -> LastStop:
     """Return where the last reading of `path` for `source` stopped. Opens the file if it was read before.
 
-    `log_date` is the day given by the user; with `keeps_date`, a file that still begins as it did at the last
+    `log_date` is the day given by the user. With `keeps_date`, a file that still begins as it did at the last
     reading keeps the day it had then. `is_complete` says that the end of the file also ends its last line.
-    Raises LogFileError if the file needs a day and has none, or if it was read with another day.
+    Raises LogFileError if the file needs a day and has none, or was already read with another day.
     """
     given = None if keeps_date else settle_date(source, path, log_date)
     name = ledger_path(path)
@@ -111,12 +111,13 @@ def find_last_stop(
         is_same
         and not prefix.has_more
         and newest.format_version == source.format.version
-        # A time that was in the future then may be in the past now.
+        # A time that was in the future at the last reading may be in the past now.
         and OUTSIDE_WINDOW not in newest.tally.rejected
     )
     is_continued, ends_file = is_same, is_complete
     if is_same and not prefix.ends_line:
-        # An unfinished last line was read. It is read again unless it has been continued since.
+        # The last line was read without its newline. If anything has been appended to it since, the file is
+        # read as a different one.
         is_continued = not prefix.waiting_bytes
         ends_file = is_complete or is_continued
     known = newest if is_continued else None
@@ -128,9 +129,9 @@ def find_untouched(
 ) -> dict[Path, int]:
     """Return those of `paths` that need not be opened because they are unchanged since `source` read them.
 
-    The values are the ids of their log files. For 200 gzipped logs this takes 0.02 s, whereas computing their
-    digests takes 4 s. Our own clock is not used: if it had once been ahead, changed files would be passed
-    over until real time caught up with it.
+    The values are the ids of their rows in the ledger. For 200 gzipped logs this takes 0.02 s, whereas
+    computing their digests takes 4 s. Our own clock is not used: if it had once been ahead, changed files
+    would be skipped until real time caught up with it.
     """
     names = {path: ledger_path(path) for path in paths}
     known = find_last_readings(connection, source.id, list(names.values()))
@@ -142,7 +143,7 @@ def find_untouched(
 
 
 def _is_untouched(path: Path, last: LastReading, source: Source, *, is_complete: bool) -> bool:
-    """Whether reading the file now could only give what the last reading gave."""
+    """Whether reading the file now would certainly give the same result as the last reading."""
     if (
         last.format_version != source.format.version
         or last.has_outside_window
@@ -158,7 +159,7 @@ def _is_untouched(path: Path, last: LastReading, source: Source, *, is_complete:
 
 
 def _keep_date(source: Source, path: Path, newest: LogFileRow, prefix: Prefix) -> LogDate | None:
-    """Return the day of the last reading if the file still begins as it did, else the day in its name."""
+    """Return the last reading's day if the file still begins as it did then, else the day in its name."""
     if prefix.digest == newest.content_digest:
         return LogDate(newest.log_date, "last reading") if newest.log_date else None
     return settle_date(source, path, None)
@@ -180,7 +181,7 @@ def _is_continued(
 
 
 def _is_same_year(source: Source, log_date: date | None, tally: Tally) -> bool:
-    """Whether a file's lines would get the same year in a file of `log_date`; `tally` spans their times."""
+    """Whether a file's lines, whose times `tally` spans, would get the same year in a file of `log_date`."""
     if not source.format.is_year_by_file or log_date is None:
         return False
     return is_same_year(log_date, tally.first_event_at, tally.last_event_at)

@@ -1,8 +1,8 @@
-"""Removes the lines of a file whose identities the warehouse already holds for the same source.
+"""Removes the lines of a file that the warehouse already holds for the same source, by their identities.
 
-The facts have no unique index, because it would make a load take three times as long. Instead, the
-identities already held within the time range of a block are fetched and compared here. Even that is
-skipped if the ledger knows that no file of the source covers those times.
+The fact tables have no unique index, because it would make a load take three times as long. Instead, the
+identities already held within the time range of a block are fetched and compared here. This too is skipped
+if the ledger shows that no file of the source covers that range.
 """
 
 import polars as pl
@@ -20,9 +20,9 @@ _IDENTITY = {"event_at": pl.Datetime("us", "UTC"), "line_hash": pl.Int64(), "occ
 class StoredIdentities:
     """The identities of the lines that a source held before this load, taken from the lines' first facts.
 
-    `connection` is the load's own. It holds the archive's lock, so the previous holder has committed.
+    `connection` is the load's own and holds the archive's lock, so all earlier loads have committed.
     `reading` is a second connection, which is queried while the first one sends. A fact that was moved into
-    the second pass of a repeated hour keeps the identity of its line, which has the time of the first pass.
+    the second pass of a repeated hour keeps its line's identity, which contains the time in the first pass.
 
     A file with lines of several formats is read by several sources (`--shared`). A line that one of them
     holds as a fact, in any table, counts as held for the others too.
@@ -33,7 +33,7 @@ class StoredIdentities:
         self._source_id = source.id
         self._zone = source.timezone
         self._sharer_ids = _find_sharers(connection, source)
-        # New facts have no statistics yet, so the planner would guess, and read whole months.
+        # New facts have no statistics yet, so the planner would guess and scan entire months.
         reading.execute("SET enable_seqscan = off")
         self._ranges = connection.execute(
             "SELECT first_event_at, last_event_at FROM ledger.log_files"
@@ -42,7 +42,7 @@ class StoredIdentities:
         ).fetchall()
 
     def drop_held(self, table: str, records: pl.DataFrame) -> pl.DataFrame:
-        """Return `records` (all of `table`) without those whose identity is already held."""
+        """Return `records` (facts of `table`) without those whose identities are already held."""
         since, until = records["event_at"].min(), records["event_at"].max()
         places = [(each, self._sharer_ids) for each in event_time_columns] if self._sharer_ids else []
         if any(first <= until and since <= last for first, last in self._ranges):
@@ -70,8 +70,8 @@ class StoredIdentities:
 def _find_sharers(connection: psycopg.Connection, source: Source) -> list[int]:
     """Return the archive's other sources whose lines count as held for this one.
 
-    That is the case if either of the two is shared. Sources that do not have the same pseudonym key are left
-    out, because the hashes of their lines cannot be compared.
+    They do if either of the two sources is shared. Sources with a different pseudonym key are left out,
+    because their lines' hashes cannot be compared.
     """
     rows = connection.execute(
         "SELECT id FROM ledger.sources WHERE archive_id = %s AND id <> %s AND (is_shared OR %s)"

@@ -1,1 +1,1 @@
-"""Loads log files into the warehouse, one or several at a time: all of a file or nothing."""
+"""Loads log files into the warehouse, one or several at a time. Each is loaded completely or not at all."""

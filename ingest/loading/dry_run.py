@@ -1,4 +1,4 @@
-"""The dry run of a load: reads a file, compares it with what is already held, and writes nothing."""
+"""The dry run of a load: reads a file and compares it with what the warehouse holds, but writes nothing."""
 
 from collections.abc import Callable
 from contextlib import closing

@@ -1,9 +1,9 @@
-"""Loads one log file into the warehouse: all of it or nothing, exactly once.
+"""Loads one log file into the warehouse, completely or not at all, and each line only once.
 
 One transaction holds the archive's lock and writes the facts, the rollup and the ledger. Two threads work
-ahead of it. One reads and parses, and starts before the lock is acquired. The other compares and encodes, and
-commits in short transactions everything that must be visible before the facts (names, month partitions, row
-numbers). A third thread derives requests from their lines.
+ahead of it. The first reads and parses lines, and starts before the lock is acquired. The second compares and
+encodes facts. In short transactions, it commits everything that must be visible before the facts (names,
+month partitions, row numbers). A third thread derives requests from the lines.
 """
 
 from collections.abc import Callable, Iterator
@@ -51,9 +51,9 @@ from tapewise.schema.writing.facts import EncodedFacts, FactWriter
 from tapewise.schema.writing.names import NameTable
 from tapewise.schema.writing.partitions import analyze_partitions
 
-# How many parts of a file may wait for the lock or for the comparison.
+# How many parsed parts of a file may wait for the lock or for the comparison.
 PARTS_AHEAD = 2
-# How many encoded tables of a part may wait to be sent.
+# How many encoded tables of facts may wait to be sent.
 AHEAD_DEPTH = 4
 
 Progress = Callable[[int], None]
@@ -61,17 +61,17 @@ Progress = Callable[[int], None]
 
 @dataclass(frozen=True)
 class FileResult:
-    """The result of one reading of a file. `path` is as the user wrote it."""
+    """The result of one reading of a file; `path` is as given by the user."""
 
     path: Path
     tally: Tally
     waiting_bytes: int
     is_unchanged: bool = False
-    # The day that was assumed for the lines, if they do not contain it.
+    # The day that was assumed for lines that do not contain it.
     log_date: LogDate | None = None
 
     def find_fault(self, log_format: Format) -> LogFileError | None:
-        """Return why the file seems to have another format or day (every line was rejected), or None."""
+        """If every line was rejected, return the error that the format or day seems wrong, otherwise None."""
         rejected = self.tally.rejected
         if not self.tally.is_all_rejected:
             return None
@@ -85,8 +85,8 @@ class FileResult:
         )
 
 
-# A part comes after its facts, because it is entered in the ledger once they are sent. Transfers come with
-# their cells.
+# A part follows its facts, because it is entered in the ledger after they are sent. Transfers come with their
+# rollup cells.
 _Item = tuple[EncodedFacts, pl.DataFrame | None] | Part
 
 
@@ -106,12 +106,13 @@ def load_file(
 ) -> FileResult:
     """Load the lines of `path` that `source` does not hold yet; commit, or leave everything as it was.
 
-    `now` bounds the plausible times and is written to the ledger. `log_date` is the day of a file whose
-    lines have none; without it, the day is taken from the file's name. With `keeps_date`, a file that begins
-    as it did at its last reading keeps the day it had then. `is_complete` says that the end of the file also
-    ends its last line, and `is_forced` that the file is read even if it is unchanged. `progress` is called
-    with the position in the file, and `on_wait` if another load of the archive goes first. Raises
-    LogFileError (HeldElsewhereError if another source holds lines of the file) or DatabaseError.
+    `now` is the limit for plausible times, and is written to the ledger. `log_date` is the day of a file
+    whose lines contain none; without it, the day is taken from the file's name. With `keeps_date`, a file
+    that begins as it did at its last reading keeps the day it had then. `is_complete` says that the end of
+    the file also ends its last line, and `is_forced` that the file is read even if it is unchanged.
+    `progress` is called with the position in the file, and `on_wait` if this load has to wait for another
+    load of the archive. Raises LogFileError (HeldElsewhereError if another source holds lines of the file) or
+    DatabaseError.
     """
     with (
         converting_errors(path),
@@ -135,10 +136,9 @@ def load_file(
 
 
 def _find_again(warehouse: Warehouse, connection: psycopg.Connection, source: Source) -> Source:
-    """Return the source as it is now, as `_refresh` does.
+    """Return the source as it is now, like `_refresh`; create it again if it was dropped as unused.
 
-    If no file had been read into it, another command may have failed and dropped it as unused. The source is
-    then created again.
+    If no file had been read into the source, another command that failed may have dropped it.
     """
     try:
         return _refresh(connection, source)
@@ -148,7 +148,7 @@ def _find_again(warehouse: Warehouse, connection: psycopg.Connection, source: So
 
 
 def _refresh(connection: psycopg.Connection, source: Source) -> Source:
-    """Return the source as it is now; its archive may have forgotten more since.
+    """Return the source as it is now; its archive may have forgotten more in the meantime.
 
     Raises SourceError, or ChangedMeanwhileError if the source may have been dropped as unused.
     """
@@ -166,7 +166,7 @@ def _refresh(connection: psycopg.Connection, source: Source) -> Source:
 
 
 def check_key(source: Source) -> None:
-    """Raise SourceError if the warehouse stores the source's names as pseudonyms and the key is missing."""
+    """Raise SourceError if the source's names are stored as pseudonyms and their key is missing."""
     if source.lacks_key:
         raise SourceError(
             f"the names of source '{source.name}' of archive '{source.archive}' are pseudonyms, and their key"
@@ -189,8 +189,8 @@ def load_within(
     """Load a file that `source` has not read, as `load_file` does, but within the caller's transaction.
 
     That transaction is open on `connection`, holds the archive's lock, and may have changed the source's
-    facts. No other connection can see those changes, so one thread does all the work in sequence. `settling`
-    is in autocommit mode. The caller calls `derivations` to rebuild what was changed.
+    facts. No other connection can see these changes, so a single thread does all database work. `settling` is
+    in autocommit mode. The caller uses `derivations` to rebuild derived rows afterwards.
     """
     load = _Load(source, path, ledger_path(path), log_date, now)
     with converting_errors(path):
@@ -227,22 +227,22 @@ class _Load:
         is_forced: bool,
         on_wait: Callable[[], None] | None,
     ) -> FileResult:
-        """Read the file, and load it once the archive's lock is acquired. `stop` was found before that."""
+        """Start reading the file, acquire the archive's lock, and load. `stop` was found without the lock."""
         source, known = self._source, stop.known
         settings = source.line_settings(self._now, self._log_date)
-        # What `known` says about lines is right only if they are still unchanged when they are read.
+        # What `known` says about the lines is right only if the lines are unchanged when they are read.
         begins_with = None if known is None else (known.read_bytes, known.content_digest)
         with (
-            # The file is opened first, because it is read only one tick after that.
+            # The file is opened first, because it must not be read until one clock tick later.
             open_log(
                 self._path, is_complete=stop.ends_file, key=source.key, begins_with=begins_with
             ) as reader,
-            # The reading thread looks up known segments on `asking`, while the other thread waits for the
-            # server on `settling`. Months are created on `asking` too, because they become visible only when
-            # a transaction ends.
+            # The first thread looks up known segments on `asking` while the second one uses `settling`.
+            # Month partitions of derived rows are created on `asking` too, because they become visible only
+            # when a transaction ends.
             closing(warehouse.connect(Role.LOADER, autocommit=True)) as asking,
             run_ahead(
-                # If forced, all lines are parsed again.
+                # If forced, all lines are parsed again, even those of known segments.
                 read_parts(
                     reader,
                     source.format,
@@ -287,7 +287,7 @@ class _Load:
             return FileResult(self._path, self._tally, reader.waiting_bytes)
 
     def _check_unchanged(self, connection: psycopg.Connection, stop: LastStop) -> None:
-        """Raise ChangedMeanwhileError if anything looked up before the lock has changed."""
+        """Raise ChangedMeanwhileError if anything that was looked up without the lock has changed."""
         source = _refresh(connection, self._source)
         if not stop.is_newest(connection, source) or source.retained_since != self._source.retained_since:
             raise ChangedMeanwhileError
@@ -303,7 +303,7 @@ class _Load:
         known: LogFileRow | None,
         at_load: LinesAtLoad | None,
     ) -> None:
-        """Load `parts`. `reading` looks up held identities, with `at_load` even while `connection` sends."""
+        """Load `parts`. With `at_load`, a second thread queries `reading` while `connection` sends."""
         source = self._source
         log_file_id = begin_log_file(
             connection,
@@ -354,7 +354,7 @@ class _Load:
         at_load: LinesAtLoad | None,
         log_file_id: int,
     ) -> Iterator[_Item]:
-        """Yield the items of `parts` to send; with `at_load`, this runs in a second thread."""
+        """Yield what has to be sent for `parts`; with `at_load`, this runs in a second thread."""
         source = self._source
         users = NameTable(settling, "users", source.archive_id)
         hosts = NameTable(settling, "hosts", source.archive_id)
@@ -373,7 +373,7 @@ class _Load:
             others.look_at(part, self._tally.loaded_count)
             if at_load is not None:
                 at_load.settle()
-            # Records are large, so only those that the ledger needs wait in the queue.
+            # Records are large, so only those that the ledger needs go into the queue.
             yield part.without_facts()
             if self._progress is not None:
                 self._progress(reader.progress_bytes)

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 @contextmanager
 def show_progress(path: Path, *, is_shown: bool = True) -> Iterator[Callable[[int], None]]:
-    """Yield a function to call with the position in the file. It draws a bar if there is a terminal."""
+    """Yield a function to call with the position in the file. On a terminal, it draws a progress bar."""
     if not is_shown or not sys.stderr.isatty() or not path.is_file():
         yield lambda _position: None
         return
-    # Imported here, because the import is slow and not needed if no bar is shown.
+    # Imported here because the import is slow, and not needed if no bar is shown.
     from rich.markup import escape  # noqa: PLC0415  # as above
     from rich.progress import DownloadColumn  # noqa: PLC0415  # as above
 
@@ -29,7 +29,7 @@ def show_progress(path: Path, *, is_shown: bool = True) -> Iterator[Callable[[in
 
 @contextmanager
 def show_count(file_count: int, *, is_shown: bool = True) -> Iterator[Callable[[], None]]:
-    """Yield a function to call after each of `file_count` files. It draws a bar if there is a terminal."""
+    """Yield a function to call after each of `file_count` files. On a terminal, it draws a progress bar."""
     if not is_shown or not sys.stderr.isatty():
         yield lambda: None
         return

@@ -1,4 +1,4 @@
-"""The cells that a source's transfers add to the rollup of its archive."""
+"""The cells that a source's transfers add to its archive's rollup."""
 
 import polars as pl
 
@@ -7,7 +7,7 @@ from tapewise.schema.writing.cells import sum_cells
 
 
 def sum_counted(transfers: pl.DataFrame, source: Source) -> pl.DataFrame | None:
-    """Return the cells of `transfers` (rows of that table from `source`), or None if none of them counts."""
+    """Return the cells of `transfers` (rows of that table from `source`), or None if none are counted."""
     if not source.is_counted:
         if source.failures_as is None:
             return None

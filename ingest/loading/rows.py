@@ -22,10 +22,10 @@ def make_facts(
     """Return the rows of `table` for `records`, without their `id`.
 
     `records` is a numbered record frame (`tapewise.ingest.reading.pipeline`) with rows of that table only.
-    Missing names of users and hosts are created. If the log does not say when something started, the start is
-    the end minus the duration, provided that the time of day is known. A file's key is made from its path in
-    the archive, or from its capability. If only the failures of the source are counted, they get another
-    interface.
+    New names of users and hosts are added to the warehouse. If the log does not say when something started,
+    the start is the end minus the duration, provided that the time of day is known. A file's key is made from
+    its path in the archive, or from its capability. If only the failures of the source are counted, they get
+    another interface.
     """
     duration = pl.duration(microseconds=(pl.col("duration_s") * 1e6).round().cast(pl.Int64))
     is_day_only = "is_time_of_day_unknown"

@@ -1,9 +1,9 @@
-"""Moves facts into the second pass of an hour that clocks repeat, if a file shows that they belong there.
+"""Moves facts into the second pass of a repeated hour if a file shows that they belong there.
 
-A fact may come from a different file than the one that shows this. The result does not depend on which file
-shows where a fact belongs, or on when that file is read. Facts are append-only, so the loader may not change
-one. `core.move_second_passes`, which belongs to the owner, deletes the row and adds it again with the same
-id, and refuses any other change.
+The hour is repeated when clocks go back. A fact may come from a different file than the one that shows its
+pass, and the result does not depend on the order in which files are read. Facts are append-only, so the
+loader may not change them. `core.move_second_passes` runs with the owner's rights. It deletes the row and
+adds it again with the same id, and refuses any other change.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ from tapewise.schema.writing.cells import add_cells, subtract_cells
 from tapewise.schema.writing.facts import note_moves
 from tapewise.schema.writing.partitions import make_months
 
-# The function also changes when something began and how long a job took.
+# The function also adjusts start times and the durations of jobs.
 _MOVE = """
     SELECT first_at, second_at, interface, direction, is_failed, is_size_saturated, size_bytes, duration_s,
         log_file_id, id
@@ -48,11 +48,11 @@ def move_second_passes(
     source: Source,
     repeats: Sequence[Repeats],
 ) -> set[date]:
-    """Move the facts of `source` that `repeats` puts into the second pass, and their share of the rollup.
+    """Move the facts of `source` that `repeats` places in the second pass, and their share of the rollup.
 
     Runs in the transaction of `connection`, which holds the archive's lock and has already sent the facts of
     the file that `repeats` comes from. `settling` is in autocommit mode and creates missing months. Facts
-    that were moved before stay where they are. Returns the days (UTC) from which and to which facts were
+    that were moved earlier stay where they are. Returns the days (UTC) from which and to which facts were
     moved.
     """
     days: set[date] = set()
@@ -74,7 +74,7 @@ def move_second_passes(
 def _move(connection: psycopg.Connection, source: Source, table: str, facts: pl.DataFrame) -> pl.DataFrame:
     identities = [facts[name].to_list() for name in ("event_at", "second_at", "line_hash", "occurrence")]
     rows = connection.execute(_MOVE, [table, source.id, *identities]).fetchall()
-    # The server returns times in the session's zone.
+    # The server returns times in the time zone of the session.
     return pl.DataFrame(
         [(first.astimezone(UTC), second.astimezone(UTC), *rest) for first, second, *rest in rows],
         schema=_COLUMNS,
@@ -83,7 +83,7 @@ def _move(connection: psycopg.Connection, source: Source, table: str, facts: pl.
 
 
 def _move_cells(connection: psycopg.Connection, source: Source, moved: pl.DataFrame) -> None:
-    # Any fact in an hour that clocks repeat has a time of day.
+    # Only facts with a known time of day can be in a repeated hour.
     rows = moved.with_columns(is_time_of_day_unknown=False)
     before, after = (
         sum_counted(rows.rename({name: "ended_at"}), source) for name in ("first_at", "second_at")

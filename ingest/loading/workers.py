@@ -1,6 +1,6 @@
-"""Reads many log files, several at a time, on several cores.
+"""Loads many log files in several processes.
 
-Only one process at a time loads into an archive; while it sends, the others read and parse.
+Only one process at a time writes to an archive; meanwhile, the others read and parse.
 """
 
 import logging
@@ -23,7 +23,7 @@ from tapewise.ingest.sources.sources import Source
 from tapewise.schema.database import Warehouse
 from tapewise.schema.errors import DatabaseError, LogFileError, SourceError, TapewiseError, WorkerError
 
-# Starting another process takes more than a second; for fewer bytes than this, one process is enough.
+# Starting another process takes more than a second, so for fewer bytes than this, one process is enough.
 WORTH_BYTES = 20_000_000
 
 
@@ -49,11 +49,11 @@ def read_files(
 ) -> Iterator[FileResult | TapewiseError]:
     """Yield the result of each file, in the order of `tasks`, while others are being read.
 
-    `jobs` is the number of processes, by default half the number of cores (the server keeps the other half
-    busy). If the files are small in total, this process reads them. `is_shown` shows progress on a terminal;
-    `on_wait` is called if someone else is loading into the archive. Errors in a file, a source's settings or
-    the database are yielded, not raised. If a process is killed, a WorkerError is yielded for each file that
-    was not finished.
+    `jobs` is the number of processes. The default is half the number of cores, because the server keeps the
+    other half busy. If the files are small in total, they are read in this process. With `is_shown`, progress
+    is shown on a terminal. `on_wait` is called if another command is loading into the archive. Errors in a
+    file, a source's settings or the database are yielded, not raised. If a process is killed, a WorkerError
+    is yielded for each unfinished file.
     """
     count = min(jobs or (os.cpu_count() or 1) // 2, len(tasks))
     if count < 2 or (jobs is None and sum(map(_count_bytes, tasks)) < WORTH_BYTES):
@@ -70,9 +70,9 @@ def read_files(
 
 @cache
 def _end_with(parent: int) -> None:
-    """End this process once `parent` has ended for any reason.
+    """End this process once `parent` has ended, for whatever reason.
 
-    Otherwise it would hold locks although nobody waits for it any more.
+    Otherwise it would hold locks although no one is waiting for its results.
     """
 
     def watch() -> None:
@@ -118,18 +118,19 @@ def _read(
 def _run(
     count: int, warehouse: Warehouse, tasks: Sequence[FileTask], now: datetime
 ) -> Iterator[Iterator[FileResult | TapewiseError]]:
-    """Yield the results of `count` separate processes.
+    """Yield the results from `count` separate processes.
 
-    They are terminated if the block is left early; otherwise they end a few seconds after their last file.
+    The processes are terminated if the block is left early; otherwise they end a few seconds after their last
+    file.
     """
-    # Importing joblib takes 0.2 s; skip it for a single file.
+    # Importing joblib takes 0.2 s, which a single file does not need.
     from joblib import Parallel, delayed  # noqa: PLC0415  # as above
 
-    # If the block is left early, a worker that asks for another file just then would log a traceback.
+    # Without this, a worker that asks for another file while the block is left early would log a traceback.
     logger = logging.getLogger("concurrent.futures")
     was_disabled, logger.disabled = logger.disabled, True
 
-    # Each process has a core; polars' own threads would only get in each other's way.
+    # Each process has one core, on which polars' own threads would only get in each other's way.
     threads = {"POLARS_MAX_THREADS": "1"}
     before = {name: os.environ.get(name) for name in threads}
     os.environ.update(threads)
@@ -145,7 +146,7 @@ def _run(
         try:
             yield _survive(results, len(tasks))
         finally:
-            # If the block is left early, loads in progress are terminated and the database rolls them back.
+            # If the block is left early, running loads are terminated and the database rolls them back.
             with catch_warnings(action="ignore"):
                 results.close()
     finally:
@@ -160,14 +161,14 @@ def _run(
 def _survive(
     results: Iterator[FileResult | TapewiseError], count: int
 ) -> Iterator[FileResult | TapewiseError]:
-    """Yield the `count` results, with a WorkerError for each one missing because a process was killed."""
+    """Yield `count` results, with a WorkerError for each that is missing because a process was killed."""
     given = 0
     try:
         for found in results:
             given += 1
             yield found
     except BrokenProcessPool as error:
-        if error.__cause__ is not None:  # not killed: an argument or a result could not be unpickled
+        if error.__cause__ is not None:  # not killed; an argument or a result could not be unpickled
             raise
         for _ in range(count - given):
             yield WorkerError(
@@ -181,4 +182,4 @@ def _count_bytes(task: FileTask) -> int:
     try:
         return task.path.stat().st_size
     except OSError:
-        return 0  # reading it will report what is wrong
+        return 0  # reading the file will report what is wrong

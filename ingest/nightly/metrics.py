@@ -1,4 +1,4 @@
-"""Metrics of the ledger and of the last round, as a file for node_exporter's textfile collector."""
+"""Writes metrics of the ledger and the last round to a file for node_exporter's textfile collector."""
 
 import os
 from collections.abc import Iterable, Iterator
@@ -21,7 +21,7 @@ LABELS = ("archive", "source")
 
 @dataclass(frozen=True)
 class SourceLines:
-    """The ledger's figures for one source; the counts are in the order of `FATES`."""
+    """The ledger's figures for one source. The counts are in the order of `FATES`."""
 
     archive: str
     source: str
@@ -32,7 +32,7 @@ class SourceLines:
 
 @dataclass(frozen=True)
 class RoundReport:
-    """The report on a round that has ended. Without the database, `lines` is empty and the size is None."""
+    """A report on a finished round. If the database is down, `lines` is empty and the size is None."""
 
     began_at: datetime
     ended_at: datetime
@@ -67,7 +67,7 @@ def read_database_bytes(connection: psycopg.Connection) -> int:
 def check_target(path: Path) -> None:
     """Raise SettingsError if `write_metrics` could not write `path`, or would replace anything but a file.
 
-    Call this before a round, or the round would fail only after hours.
+    Call this before a round, because otherwise the error would come only at its end, perhaps hours later.
     """
     hint = "It was named by --prometheus, TAPEWISE_PROMETHEUS_FILE or prometheus_file. Nothing was read."
     if path.exists() and not path.is_file():
@@ -79,10 +79,10 @@ def check_target(path: Path) -> None:
 
 
 def write_metrics(path: Path, report: RoundReport) -> None:
-    """Write a file that everyone may read, completely or not at all. Raises SettingsError, which names it."""
+    """Write a file that everyone may read, atomically. Raises SettingsError, which names the file."""
     registry = CollectorRegistry(auto_describe=False)
     registry.register(_Metrics(report))
-    # node_exporter reads only *.prom, so it never reads this draft.
+    # node_exporter reads only *.prom files, so it ignores this draft.
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         draft.write_bytes(generate_latest(registry))

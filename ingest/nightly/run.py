@@ -1,7 +1,7 @@
 """A round over the archives and sources of `tapewise.toml`, which reads everything new in them.
 
-Each night reads whatever earlier nights missed, because only the ledger decides what has been read. A
-warehouse has one round at a time. A file that has not changed since it was last read is not opened.
+The ledger alone decides what is new, so each round reads whatever earlier rounds missed. A warehouse has only
+one round at a time. A file that has not changed since it was last read is not opened.
 """
 
 import time
@@ -28,7 +28,7 @@ from tapewise.schema.errors import DatabaseError, LogFileError, TapewiseError
 
 @dataclass
 class SourceOutcome:
-    """What a round did for one source. The line counts cover only the files that were opened."""
+    """What a round did for one source; the line counts cover only the files that were opened."""
 
     archive: str
     source: str
@@ -58,7 +58,7 @@ OnResult = Callable[[SourcePlan, FileResult | TapewiseError], None]
 
 
 def find_rounds(connection: psycopg.Connection) -> list[timedelta | None]:
-    """How long each current round has been running; None if we are not allowed to see that."""
+    """How long each current round has been running; None for a duration that we are not allowed to see."""
     rows = connection.execute(
         "SELECT clock_timestamp() - backend_start FROM pg_locks JOIN pg_stat_activity USING (pid)"
         " WHERE relation = 'ledger.rounds'::regclass AND mode = 'ShareUpdateExclusiveLock' AND granted"
@@ -69,17 +69,17 @@ def find_rounds(connection: psycopg.Connection) -> list[timedelta | None]:
 
 @contextmanager
 def hold_round(warehouse: Warehouse) -> Iterator[bool]:
-    """Yield whether this is the warehouse's only round; if so, it stays the only one until the block ends.
+    """Yield whether this is the warehouse's only round; if so, no other can begin until the block ends.
 
-    The lock is on a table that only the loader can lock in this mode, and that no load needs. The lock
-    belongs to the connection, so it ends with the process, however the process ends.
+    The lock is on a table that no load needs and that only the loader can lock in this mode. It belongs to
+    the connection, so it is released when the process ends, for whatever reason.
     """
     with closing(warehouse.connect(Role.LOADER)) as connection:
         yield _is_only_round(connection)
 
 
 def _is_only_round(connection: psycopg.Connection) -> bool:
-    """Try to take the lock, which lasts as long as the transaction that begins here."""
+    """Try to acquire the lock, which is held until the end of the transaction that begins here."""
     while True:
         try:
             connection.execute("LOCK TABLE ledger.rounds IN SHARE UPDATE EXCLUSIVE MODE NOWAIT")
@@ -88,7 +88,7 @@ def _is_only_round(connection: psycopg.Connection) -> bool:
             if find_rounds(connection):
                 return False
             connection.rollback()
-            time.sleep(0.1)  # the lock was just released, or an upgrade is under way
+            time.sleep(0.1)  # the lock has just been released, or an upgrade is in progress
         else:
             return True
 
@@ -103,12 +103,13 @@ def read_sources(
     on_result: OnResult,
     jobs: int | None = None,
 ) -> Iterator[SourceOutcome]:
-    """Read what is new in the sources; a file that cannot be read does not hold up the others.
+    """Read what is new in the sources; a file that cannot be read does not affect the others.
 
-    Yields the outcome of each source when its last file has been read. `now` is when the round began. With
-    `is_dry`, nothing is written; with `is_shown`, a terminal shows progress. `jobs` files are read at a time
-    (None: one per core). `on_result` gets the result of every opened file, and every failure. Problems with a
-    file, a source's settings or the database are not raised, but stored in `failures` of the outcome.
+    Yields the outcome of each source when its last file has been read. `now` is the time when the round
+    began. With `is_dry`, nothing is written. With `is_shown`, progress is shown on a terminal. `jobs` and its
+    default are those of `read_files`. `on_result` is called with the result of every opened file and with
+    every failure. Problems with a file, a source's settings or the database are not raised, but added to
+    `failures` of the outcome.
     """
     outcomes = [SourceOutcome(plan.request.archive, plan.request.name) for plan in plans]
     queues = []
@@ -144,7 +145,7 @@ def read_sources(
 def _plan_tasks(
     warehouse: Warehouse, plan: SourcePlan, outcome: SourceOutcome, now: datetime, *, is_dry: bool
 ) -> list[FileTask]:
-    """A task for each file of the source that must be opened."""
+    """Make a task for each file of the source that must be opened."""
     if not plan.paths:
         raise LogFileError(f"{plan.request.archive}/{plan.request.name}: no files found")
     source = prepare_source(warehouse, plan.request, is_dry=is_dry)
@@ -156,9 +157,9 @@ def _plan_tasks(
 def _drop_unused(
     warehouse: Warehouse, source: Source, plan: SourcePlan, outcome: SourceOutcome, on_result: OnResult
 ) -> None:
-    """Drop a source that has no accepted files, old or new; its refused files will be read again."""
+    """Drop a source into which no file was ever accepted; its refused files will be read again."""
     try:
-        # If the database aborted a load, the file was not refused.
+        # A file was not refused if the database aborted its load.
         if all(isinstance(failure, LogFileError) for failure in outcome.failures):
             drop_unused_source(warehouse, source)
     except DatabaseError as error:
@@ -166,7 +167,7 @@ def _drop_unused(
 
 
 def _fail(plan: SourcePlan, outcome: SourceOutcome, error: TapewiseError, on_result: OnResult) -> None:
-    # A lost database or changed settings affect all files of a source, so this is reported once.
+    # A lost database or changed settings affect all files of a source, so they are reported only once.
     is_of_all = not isinstance(error, LogFileError)
     if is_of_all and any(type(failure) is type(error) for failure in outcome.failures):
         return
@@ -196,7 +197,7 @@ def _broken_off(error: psycopg.Error) -> DatabaseError:
 def _leave_untouched(
     warehouse: Warehouse, source: Source, plan: SourcePlan, now: datetime, *, is_dry: bool
 ) -> list[Path]:
-    """The files that must be opened; the ledger records that the others were looked at."""
+    """Return the files that must be opened, and record in the ledger that the others are unchanged."""
     try:
         with closing(warehouse.connect(Role.LOADER)) as connection:
             untouched = find_untouched(connection, source, plan.paths, is_complete=plan.settings.complete)

@@ -19,7 +19,7 @@ from tapewise.schema.texts import escape_controls
 class SourcePlan:
     """A source as configured, and the files that its globs match, oldest first.
 
-    `unmatched` says, for each glob that matches no file, what it matches instead.
+    `unmatched` lists the globs that match no file, each with what it matches instead.
     """
 
     request: SourceRequest
@@ -29,7 +29,7 @@ class SourcePlan:
 
 
 def plan_round(settings: Settings, archive: str | None = None) -> list[SourcePlan]:
-    """The configured sources, or those of one archive, with the files that their globs match now.
+    """Plan a round over the configured sources, or those of one archive.
 
     Raises ConfigError, which names the file and the field, for an unknown archive, format or zone, for a file
     in two sources of an archive, or for pseudonyms without a key. Raises SettingsError for an unreadable key.
@@ -90,17 +90,17 @@ def _plan_source(settings: Settings, archive: ArchiveSettings, source: SourceSet
 
 
 def _order(path: Path) -> tuple[float, str]:
-    """Sort key: when the last lines of a log were written, which is the order in which logs are rotated."""
+    """A sort key: the time of a log's last write, because that gives the order in which logs were rotated."""
     try:
         return path.stat().st_mtime, str(path)
     except OSError:
-        return 0, str(path)  # the file has gone since; reading it reports that
+        return 0, str(path)  # the file is gone by now; reading it will report that
 
 
 def _check_shared(config: Path, plans: list[SourcePlan]) -> None:
-    """Raise ConfigError if two sources of an archive have a file in common without being `shared`.
+    """Raise ConfigError if two sources of an archive that are not `shared` have a file in common.
 
-    The lines of such a file would be counted twice.
+    The lines of this file would be counted twice.
     """
     owners: dict[str, str] = {}
     for plan in plans:

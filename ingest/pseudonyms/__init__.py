@@ -1,1 +1,1 @@
-"""Hides names of people, machines and files before anything is stored; makes keys and hashes."""
+"""Hides names of people, machines and files before anything is stored, and makes keys and hashes."""

@@ -1,8 +1,8 @@
-"""The keys by which analysts recognise a file whose name they may not see.
+"""The keys by which analysts recognise files whose names they may not see.
 
-A plain hash of a path would let anyone confirm a guessed path, at millions of guesses a second. A key is
-therefore an HMAC-SHA-256 of the path. Its secret belongs to the warehouse and is in `ledger.secrets`, where
-only the owner and the loader can read it (decision 0017).
+With a plain hash, anyone could try millions of guessed paths a second. A key is therefore an HMAC-SHA-256 of
+the path, with a secret that belongs to the warehouse. It is stored in `ledger.secrets`, which only the owner
+and the loader can read (decision 0017).
 """
 
 import polars as pl
@@ -15,10 +15,10 @@ SECRET_NAME = "file keys"  # noqa: S105  # the name of its row
 
 
 class FileKeys:
-    """Makes the keys of files with the warehouse's secret, which it reads through `connection`.
+    """Makes the keys of files with the warehouse's secret, which is read through `connection`.
 
-    Raises DatabaseError if the warehouse has no secret, because new keys would not match the keys of its
-    facts.
+    Raises DatabaseError if the warehouse has no secret, because keys made with a new one would not match
+    those of existing facts.
     """
 
     def __init__(self, connection: psycopg.Connection) -> None:

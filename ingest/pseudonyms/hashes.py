@@ -1,4 +1,4 @@
-"""HMAC-SHA-256 of whole columns. Without the key, nobody can make such a hash, or check a guess with it."""
+"""HMAC-SHA-256 of columns. Without the key, no one can make such a hash, or use one to check a guess."""
 
 from typing import Any, cast
 

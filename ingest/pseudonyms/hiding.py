@@ -7,8 +7,8 @@ The same name has the same pseudonym everywhere, so counting and joining by name
     ~kim//notes.TXT/                   ~p…//p….TXT/
     put -d /scratch/k/run 7/out.tar    put -d /p…/p…/p… p…/p….tar
 
-Slashes stay as they are, and so do `~`, `.`, `..` and the words that programs write for a stream. A file's
-suffix stays if it is known to denote a type of file; any other suffix may be a name, as in `letter.kim`.
+Slashes, `~`, `.`, `..`, `<stdin>` and `<stdout>` stay as they are. A suffix stays if it is known to denote a
+type of file. Any other suffix may be a name, as in `letter.kim`, and is hidden.
 """
 
 from collections.abc import Callable
@@ -37,10 +37,10 @@ SUFFIXES = (
 )  # fmt: skip
 SUFFIX = rf"(?i)((?:\.(?:{'|'.join(SUFFIXES)})){{1,2}})$"
 KEPT = (".", "..", "<stdin>", "<stdout>")
-# Few paths have more levels than this, so further levels are not treated one by one.
+# Few paths have more levels than this, so the levels above are processed together.
 LEVELS = 6
 OPTION = "^-[A-Za-z]$"
-# The failure texts known from STAT logs: the error codes of source and sink, or `LEN failure`.
+# The failure texts known from STAT logs: error codes of the source and destination, or `LEN failure`.
 STATUS = r"^(?:-?[0-9]{1,4}(?: \(Ftp [0-9]{1,4}\))?|LEN failure)$"
 
 
@@ -59,7 +59,7 @@ def hide_names(records: pl.DataFrame, log_format: Format, key: PseudonymKey) -> 
 def hide_paths(paths: pl.Series, key: PseudonymKey, levels: int = LEVELS) -> pl.Series:
     """Replace each component of each path with a pseudonym.
 
-    Many files share a folder, and many folders share a parent, so at each of the last `levels`, every
+    Many files share a folder, and many folders share a parent. Therefore, at each of the last `levels`, every
     distinct folder path is processed only once.
     """
     if not levels:
@@ -67,7 +67,7 @@ def hide_paths(paths: pl.Series, key: PseudonymKey, levels: int = LEVELS) -> pl.
             paths, lambda texts: _hide_parts(texts, "/", lambda each, _: _hide_components(each, key))
         )
 
-    def hide_folders(folders: pl.Series) -> pl.Series:  # each ends with a slash, or is empty
+    def hide_folders(folders: pl.Series) -> pl.Series:  # each folder ends with a slash or is empty
         hidden = hide_paths(folders.str.strip_suffix("/"), key, levels - 1)
         return hidden + folders.str.tail(1)
 
@@ -80,7 +80,7 @@ def hide_paths(paths: pl.Series, key: PseudonymKey, levels: int = LEVELS) -> pl.
 
 
 def _hide_words(texts: pl.Series, key: PseudonymKey) -> pl.Series:
-    """Replace all words with pseudonyms, except a leading command and one-letter options."""
+    """Replace all words with pseudonyms, except for a leading command and one-letter options."""
 
     def hide(words: pl.Series, is_first: pl.Series) -> pl.Series:
         is_kept = (is_first & words.is_in(OPERATIONS)) | words.str.contains(OPTION)
@@ -90,7 +90,7 @@ def _hide_words(texts: pl.Series, key: PseudonymKey) -> pl.Series:
 
 
 def _hide_status(texts: pl.Series, key: PseudonymKey) -> pl.Series:
-    """Replace the words of failure texts with pseudonyms, unless the text matches `STATUS`."""
+    """Replace the words of each failure text with pseudonyms, unless the text matches `STATUS`."""
 
     def hide(distinct: pl.Series) -> pl.Series:
         words = _hide_parts(distinct, " ", lambda words, _: hide_paths(words, key))
@@ -123,7 +123,7 @@ def _hide_components(components: pl.Series, key: PseudonymKey) -> pl.Series:
 def _hide_parts(
     texts: pl.Series, separator: str, hide: Callable[[pl.Series, pl.Series], pl.Series]
 ) -> pl.Series:
-    """Hide the parts of texts (no nulls); `hide` gets the parts, and whether each is first in its text."""
+    """Hide the parts of texts (no nulls). `hide` gets the parts, and whether each is first in its text."""
     parts = (
         texts.alias("part").to_frame().with_row_index("row").with_columns(pl.col("part").str.split(separator))
     ).explode("part")

@@ -2,7 +2,7 @@
 
 The key is kept in the environment or in a file, never in the database, a message or a command's arguments.
 Everything that the warehouse gets is an HMAC-SHA-256 with one of three keys derived from this key. Pseudonyms
-and hashes of lines have different keys, so neither helps to guess the other.
+and line hashes use different derived keys, so knowing one does not help to guess the other.
 """
 
 import hashlib
@@ -25,9 +25,9 @@ HOW_TO_MAKE_ONE = (
 
 
 class PseudonymKey:
-    """A key; `id` identifies it and reveals nothing about it. Keeps only what is derived from the secret.
+    """A key, of which only values derived from the secret are kept. Its `id` reveals nothing about it.
 
-    Raises SettingsError for a secret that is too short.
+    Raises SettingsError if the secret is too short.
     """
 
     def __init__(self, secret: str) -> None:
@@ -47,13 +47,13 @@ class PseudonymKey:
         return pl.lit(MARK) + make_hmac(names, self._names).str.head(DIGITS)
 
     def hash_lines(self, lines: pl.Expr) -> pl.Expr:
-        """A signed 64-bit hash of each line (Binary or String), which nobody can make without the key."""
+        """A signed 64-bit hash of each line (Binary or String), which no one can make without the key."""
         return hash_with_key(lines, self._lines)
 
     def seal_digest(self, digest: str) -> str:
-        """A keyed digest (128 bits, hexadecimal) that replaces the unkeyed digest of lines.
+        """Return a keyed digest (128 bits, hexadecimal) to be used instead of the unkeyed digest of lines.
 
-        For a short file, or a short piece of one, the unkeyed digest would allow names to be guessed.
+        The unkeyed digest of a short file, or of a short piece of a file, would allow names to be guessed.
         """
         return hmac.new(self._lines.encode(), digest.encode(), hashlib.sha256).hexdigest()[:32]
 
@@ -61,8 +61,8 @@ class PseudonymKey:
 def read_key(settings: Settings) -> PseudonymKey | None:
     """The key from the environment or from a file, or None if the settings name neither.
 
-    The key is read when it is needed, not with the settings, so that people who may not read the key can
-    still query the warehouse. Raises SettingsError, which never contains the key.
+    The key is read when it is needed, not with the settings, so that people who may not read it can still
+    query the warehouse. Raises SettingsError, whose message never contains the key.
     """
     if settings.pseudonym_key is not None:
         return PseudonymKey(settings.pseudonym_key.get_secret_value())
@@ -72,7 +72,7 @@ def read_key(settings: Settings) -> PseudonymKey | None:
 
 
 def get_key(settings: Settings) -> PseudonymKey:
-    """The key, where one is required. Raises SettingsError if there is none."""
+    """The key, for callers that require one. Raises SettingsError if there is none."""
     key = read_key(settings)
     if key is None:
         raise SettingsError("pseudonyms were requested, but there is no key for them", hint=HOW_TO_MAKE_ONE)
@@ -80,9 +80,9 @@ def get_key(settings: Settings) -> PseudonymKey:
 
 
 def check_key_id(label: str, held: str | None, given: str | None) -> None:
-    """Raise SourceError if the names of source `label` were not made with the key that is given now.
+    """Raise SourceError if the names of source `label` are not stored in the way that is requested now.
 
-    `held` and `given` are ids of keys; None means that names are stored as they are.
+    `held` and `given` are ids of keys for pseudonyms; None means that names are stored unchanged.
     """
     if held == given:
         return

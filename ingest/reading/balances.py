@@ -1,4 +1,4 @@
-"""The balance of a reading, which counts every line of a file by its fate."""
+"""The balance of one reading of a file, which counts every line by its fate."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -10,19 +10,19 @@ from tapewise.ingest.reading.file_parts import Part, SegmentFate
 from tapewise.ingest.records.format import BLANK
 
 SAMPLES = 3
-# How much of a rejected line's text is kept. A log that has lost its newlines is one line of several
+# How much of a rejected line's text is kept. If a log has lost its newlines, its only line has several
 # megabytes.
 KEPT_CHARACTERS = 10_000
 
 
 @dataclass
 class Tally:
-    """The balance of one reading of a file: `line_count` is the sum of all other counts.
+    """The balance of one reading of a file; `line_count` is the sum of all other counts.
 
-    `loaded` counts lines whose facts are new, by the table of their first fact; `ignored` and `rejected`
-    count lines by reason; `held_count` counts lines whose facts the warehouse already had. The event times
-    span all facts; if a clock showed a time twice, both times are included. `rejected_samples` has the first
-    few rejected lines: number, reason, text (None where names are hidden).
+    `loaded` counts lines whose facts are new, by the table of their first fact. `held_count` counts lines
+    whose facts the warehouse already had. `ignored` and `rejected` count lines by reason. The event times
+    span all facts; for an ambiguous time, they span both possible times. `rejected_samples` contains the
+    number, reason and text (None if names are hidden) of the first few rejected lines.
     """
 
     line_count: int = 0
@@ -41,12 +41,12 @@ class Tally:
 
     @property
     def is_all_rejected(self) -> bool:
-        """Whether there were lines and none could be read, so that the format must be wrong."""
+        """Whether there were lines but none could be read, so that the format must be wrong."""
         read_count = self.loaded_count + self.held_count + self.ignored.total() - self.ignored[BLANK]
         return self.rejected.total() > 0 and read_count == 0
 
     def add_part(self, part: Part) -> None:
-        """Count the fates that are known without the warehouse; the facts of known segments are held."""
+        """Count the fates that are known without asking the warehouse. Facts of known segments are held."""
         for _, known in part.known:
             self._add_fate(known.fate)
         if part.records is not None:
@@ -72,7 +72,7 @@ class Tally:
             self._span(fate.first_event_at, fate.last_event_at)
 
     def add_facts(self, table: str, found_count: int, new_count: int) -> None:
-        """Count `found_count` lines whose first fact is of `table`, `new_count` of them new."""
+        """Count `found_count` lines whose first fact belongs to `table`, and of which `new_count` are new."""
         self.loaded[table] += new_count
         self.held_count += found_count - new_count
 
@@ -87,7 +87,7 @@ class Tally:
 
 
 def shorten_texts() -> pl.Expr:
-    """Return the column `text`, with long texts cut and marked with `...`."""
+    """Return the column `text`, with long texts truncated and marked with `...`."""
     text = pl.col("text")
     shortened = pl.concat_str(text.str.head(KEPT_CHARACTERS), pl.lit("..."))
     return pl.when(text.str.len_chars() > KEPT_CHARACTERS).then(shortened).otherwise(text).alias("text")

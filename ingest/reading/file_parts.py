@@ -1,4 +1,4 @@
-"""The parts that a log file is read into; their segments are either parsed or already known."""
+"""The parts into which a log file is divided; each contains parsed segments or known ones."""
 
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -11,7 +11,7 @@ from tapewise.ingest.reading.segments import Segment
 
 @dataclass(frozen=True)
 class SegmentFate:
-    """The fates of a segment's lines: the facts and their time span, and the other lines by reason."""
+    """The fates of a segment's lines: how many are facts, from when to when, and the others by reason."""
 
     line_count: int
     fact_count: int
@@ -23,7 +23,7 @@ class SegmentFate:
 
 @dataclass(frozen=True)
 class KnownSegment:
-    """A segment of a file that was loaded before, and the line of that file where it begins."""
+    """A segment that was loaded before, with the file and the line where it begins there."""
 
     log_file_id: int
     first_line_number: int
@@ -34,11 +34,11 @@ class KnownSegment:
 class Part:
     """Consecutive lines of a file, either parsed or already known.
 
-    `records` is a numbered record frame with the columns of `RECORD_SCHEMA` and `line_number`, `line_hash`,
-    `text` (null where names are pseudonyms) and `occurrence`. `fresh` has the parsed segments that may be
-    stored, `repeats` the facts whose clock time occurs twice. `further` has the facts that lines report
-    beyond their first one, like `records` but with an `ordinal`. `known` has the segments that were passed
-    over.
+    `records` is a numbered record frame: it has the columns of `RECORD_SCHEMA` and `line_number`,
+    `line_hash`, `text` (null if names are pseudonyms) and `occurrence`. `fresh` lists the parsed segments
+    that may be stored. `repeats` contains the facts whose clock time occurs twice. `further` is like
+    `records`, but contains the facts that lines report beyond their first one, and has an `ordinal`. `known`
+    lists the segments that were skipped.
     """
 
     first_line_number: int

@@ -1,19 +1,19 @@
-"""Recognises, by the first bytes, files that are not logs or not yet logs: tar files, programs and so on."""
+"""Recognises files that are not logs (or not yet) by their first bytes: tar files, programs and so on."""
 
 import re
 from pathlib import Path
 
 from tapewise.schema.errors import LogFileError
 
-# How many bytes are examined. Tar's signature is in the middle of its first block.
+# How many bytes are examined. A tar file's signature is in the middle of its first block.
 HEAD_BYTES = 512
-# A single line may contain a CR or two.
+# A line may contain one or two CRs.
 FEW = 2
 
 _UNPACK = "Extract the log files from it, and name those."
 _DECOMPRESS = "Decompress it first; gz, bz2, xz and zst are read as they are."
-# The offset of the signature, the signature, what kind of file has it, and what to do. A signature is left
-# out if a line of a log could begin with it: cpio's is six digits, like a user id.
+# The signature's offset, the signature, the kind of file, and what to do. Signatures with which a log line
+# could begin are left out: cpio's has six digits, like a user id.
 _MARKS = (
     (257, b"ustar", "a tar archive of files", _UNPACK),
     (0, b"PK\x03\x04", "a zip archive of files", _UNPACK),
@@ -42,7 +42,7 @@ _MARKS = (
 )
 
 
-# A file whose compression has only just begun has a header, perhaps incomplete, and no data.
+# A file that has just begun to be compressed contains a (perhaps incomplete) header and no data.
 _HEADER_ALONE = re.compile(
     rb"\x1f\x8b(?:\x08?|\x08.{1,7}|\x08\x08.{6}[^\0]*\0?)|BZh[1-9]?|\xfd7zXZ\0.{0,6}|\x28\xb5\x2f\xfd.{0,14}",
     re.DOTALL,
@@ -50,19 +50,19 @@ _HEADER_ALONE = re.compile(
 
 
 def is_header_alone(content: bytes) -> bool:
-    """Whether `content`, all of a compressed file, is only (part of) the header, without any data."""
+    """Whether `content`, the entire content of a compressed file, is only a header or part of one."""
     return _HEADER_ALONE.fullmatch(content) is not None
 
 
 def check_head(path: Path, head: bytes) -> None:
     """Raise LogFileError if `head`, the first HEAD_BYTES of the decompressed file, cannot begin a log.
 
-    Other binary content passes: its lines are escaped, and rejected one by one.
+    Other binary content is allowed here, because its lines will be escaped and rejected one by one.
     """
     for place, mark, kind, hint in _MARKS:
         if head.startswith(mark, place):
             raise LogFileError(f"{path}: is not a log but {kind}", hint=hint)
-    if head.count(b"\r") > FEW and b"\n" not in head:  # reading would wait for a newline for ever
+    if head.count(b"\r") > FEW and b"\n" not in head:  # the lines end with CR, so no newline will come
         raise LogFileError(
             f"{path}: its lines end with CR alone",
             hint="Convert them to newlines: tr '\\r' '\\n' < OLD > NEW.",

@@ -1,6 +1,6 @@
 """Reads log files as columns of lines: opens them, cuts them into blocks, and splits and hashes the lines.
 
-Only whole lines are read: anything after the last newline waits until its line is finished.
+Only complete lines are read; anything after the last newline is left until its line is finished.
 """
 
 import io
@@ -25,22 +25,21 @@ from tapewise.ingest.reading.identities import TICK_S, FileIdentity, identify_fi
 from tapewise.ingest.reading.lines import count_newlines, seal_digest, split_content
 from tapewise.schema.errors import LogFileError, RewrittenFileError
 
-# This is large enough that a block's fixed costs do not matter, and small enough to keep a few blocks in
-# memory.
+# Large enough that the fixed costs of a block do not matter, and small enough to keep a few blocks in memory.
 BLOCK_BYTES = 6_000_000
-# No log has longer lines. Anything longer is not a log, and must not fill the memory.
+# No log has lines longer than this. A file with a longer line is not a log, and must not fill the memory.
 MAX_LINE_BYTES = 16 * 1024**2
 
 
 @dataclass(frozen=True)
 class Block:
-    """Consecutive whole lines of a file.
+    """Consecutive complete lines of a file.
 
-    `newline_count` is counted in the bytes, independently of `lines`, so that a line lost in splitting
-    would be noticed. `lines` has one row per line: `line_number` (from 1), `line_hash` (xxh3 of the
-    line's bytes without its line end, or with a key their HMAC) and `text` (invalid UTF-8 and NULs are
-    escaped); with a key also `plain_hash` (xxh3), which is not stored in any table. `ends` (int64) has the
-    number of bytes in the block up to the end of each line, not counting line ends.
+    `newline_count` is counted in the bytes, independently of `lines`, so that a line lost in splitting would
+    be noticed. `lines` has one row per line, with `line_number` (from 1), `line_hash` and `text` (invalid
+    UTF-8 and NULs are escaped). The hash is xxh3 of the line's bytes without the line end. If there is a key,
+    it is their HMAC instead, and there is also a `plain_hash` (xxh3), which is not stored in any table.
+    `ends` (int64) contains the number of bytes in the block up to the end of each line, without line ends.
     """
 
     newline_count: int
@@ -49,16 +48,16 @@ class Block:
 
 
 class LogFileReader:
-    """Reads an open log file once, block by block, and knows how far it has got.
+    """Reads an open log file once, block by block.
 
-    `read_bytes` and `digest` describe the whole lines yielded so far, decompressed; `waiting_bytes` is the
+    `read_bytes` and `digest` describe the complete lines yielded so far, decompressed. `waiting_bytes` is the
     length of an unfinished last line, known after the last block. With `is_complete`, the end of the file
-    also ends its last line. `progress_bytes` is the position in the file on disk. If there is a `key`, nobody
-    can compute the hashes of lines or the digest without it. `begins_with` says what the file must begin
-    with: a number of bytes, and their digest.
+    also ends its last line. `progress_bytes` is the position in the file on disk. If there is a `key`, no one
+    can compute the line hashes or the digest without it. `begins_with` says what the file must begin with: a
+    number of bytes, and their digest.
 
-    `identity` is the file's identity before its first byte was read, once `is_unchanged` has confirmed it. It
-    is None if it is not known, because the file changed or its file system's clock is too coarse.
+    `identity` is the file's identity before its first byte was read, confirmed by `is_unchanged`. It is None
+    if it is unknown, because the file changed or its file system's clock is too coarse.
     """
 
     def __init__(
@@ -97,10 +96,10 @@ class LogFileReader:
         return self._raw.tell()
 
     def blocks(self, block_bytes: int = BLOCK_BYTES) -> Iterator[Block]:
-        """Yield the file's lines, in order, as they were at one moment. The file may grow in the meantime.
+        """Yield the file's lines in order. The file may grow in the meantime, but must not change otherwise.
 
-        Raises LogFileError if the file cannot be read any further, and RewrittenFileError at the end if it
-        does not contain the lines that were yielded.
+        Raises LogFileError if the file cannot be read any further, and RewrittenFileError at the end if the
+        file does not contain the lines that were yielded.
         """
         self.await_tick()
         for content in self._contents(block_bytes):
@@ -113,19 +112,19 @@ class LogFileReader:
         self._check_same(is_through=True)
 
     def await_tick(self) -> None:
-        """Wait until any further change to the file must change its identity.
+        """Wait until any further change to the file is certain to change its identity.
 
-        Call this before the first read.
-        A file that has just been changed may be changed again within the same tick, and keep its ctime.
+        Call this before the first read. A file that has just been changed could be changed again within the
+        same clock tick and keep its ctime.
         """
         time.sleep(max(0.0, self._opened_s + TICK_S - time.monotonic()))
         found = identify_file(self._raw.fileno())
         self.identity = found if found == self._first_identity and found.has_fine_time else None
 
     def is_unchanged(self) -> bool:
-        """Whether the file has certainly not changed since `await_tick`; if not, `identity` becomes None."""
+        """Whether the file has certainly not changed since `await_tick`. If not, sets `identity` to None."""
         if self.identity is not None:
-            with suppress(OSError):  # on NFS, opening a file fetches its times from the server
+            with suppress(OSError):  # on NFS, opening a file refreshes its times from the server
                 os.close(os.open(self.path, os.O_RDONLY | os.O_NONBLOCK))
             if identify_file(self._raw.fileno()) != self.identity:
                 self.identity = None
@@ -134,8 +133,8 @@ class LogFileReader:
     def _check_same(self, *, is_through: bool) -> None:
         """Raise RewrittenFileError if the file no longer begins with what was read from it.
 
-        This happens if a log is copied and truncated while it is read (logrotate's copytruncate): the lines
-        read then come from two files.
+        This happens if a log is copied and truncated while it is read (logrotate's copytruncate). The lines
+        that were read then belong to two different logs.
         """
         is_same = self.is_unchanged() or self._has_same_beginning()
         if not is_same or (is_through and self._begins_otherwise):
@@ -145,12 +144,12 @@ class LogFileReader:
             )
 
     def _has_same_beginning(self) -> bool:
-        """Whether the file still begins with the bytes whose lines were yielded, even if it has grown."""
+        """Whether the file, which may have grown, still begins with the bytes whose lines were yielded."""
         again = xxhash.xxh3_128()
         left = self.read_bytes
         with (
             suppress(Exception),  # a file that is now damaged is not the same
-            # The duplicate shares the position in the file, but nothing needs that position any more.
+            # The duplicate shares the file position, which is not needed any more.
             os.fdopen(os.dup(self._raw.fileno()), "rb") as raw,
         ):
             raw.seek(0)
@@ -172,7 +171,7 @@ class LogFileReader:
         self.read_bytes += len(content)
 
     def _contents(self, block_bytes: int) -> Iterator[bytes]:
-        tails: list[bytes] = []  # pieces of one line whose end has not been read yet
+        tails: list[bytes] = []  # pieces of a line whose end has not been read yet
         tail_bytes = 0
         while piece := self.read(block_bytes):
             end = piece.rfind(b"\n") + 1
@@ -197,9 +196,10 @@ class LogFileReader:
             )
 
     def read(self, size: int) -> bytes:
-        """Return the next bytes, decompressed, or no bytes at the end.
+        """Return the next bytes, decompressed; empty at the end.
 
-        Raises LogFileError naming the file, also if its first bytes show that it is not a log.
+        Raises LogFileError, which names the file, if it cannot be read or its first bytes are not those of a
+        log.
         """
         if self._head is None:
             self._head = self._take(HEAD_BYTES)
@@ -216,7 +216,7 @@ class LogFileReader:
 
     def _take(self, size: int) -> bytes:
         try:
-            if self._stream is None:  # opened no earlier, because it looks at the first bytes
+            if self._stream is None:  # not opened earlier, because opening reads the first bytes
                 self._stream = xopen(self._raw, "rb", threads=0)
             return self._stream.read(size)
         # Each decompressor reports damage in its own way: EOFError, zlib.error, ValueError ...
@@ -242,12 +242,12 @@ def open_log(
 ) -> Iterator[LogFileReader]:
     """Open a log file, compressed (gz, bz2, xz, zst) or not; the options are those of LogFileReader.
 
-    Raises LogFileError naming the file, also if `path` is not a regular file.
+    Raises LogFileError, which names the file, if it cannot be opened or is not a regular file.
     """
     try:
         if path.is_dir():
             raise LogFileError(f"{path}: is a folder", hint="Name the log files in it, e.g. FOLDER/*.log.")
-        if not stat.S_ISREG(path.stat().st_mode):  # opening a pipe would block; a tape would be wound
+        if not stat.S_ISREG(path.stat().st_mode):  # opening a pipe would block, and a tape would rewind
             raise LogFileError(
                 f"{path}: is not a regular file",
                 hint="Name the log files themselves, compressed or not: the content of a pipe cannot be read"
@@ -262,7 +262,7 @@ def open_log(
 
 
 def _count_readable_lines(path: Path) -> int:
-    """Return how many whole lines of a damaged file can be read before the damage, in small steps."""
+    """Return how many complete lines of a damaged file can be read before the damage, in small steps."""
     count = 0
     with suppress(Exception), path.open("rb") as raw, xopen(raw, "rb", threads=0) as stream:
         while piece := stream.read(4096):

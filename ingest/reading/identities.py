@@ -1,21 +1,21 @@
-"""Identifies a file without reading it: by its device, inode, size and the time of its last change.
+"""Identifies a file without reading it: by its device, inode, size and ctime (the time of its last change).
 
-Changing or replacing a file changes at least one of the four. Programs can set any other time of a file, but
-not its ctime. Only values from the file's own file system are compared, never our clock.
+Changing or replacing a file changes at least one of the four. Programs can set a file's other times, but not
+its ctime. Only values from the file's own file system are compared, never our clock.
 """
 
 import os
 from dataclasses import dataclass
 from pathlib import Path
 
-# Two changes within one tick of the file system's clock get the same ctime. Kernels tick at least 100 times a
-# second.
+# Two changes within one tick of the file system's clock get the same ctime. Kernels have at least 100 ticks
+# a second.
 TICK_S = 0.012
 
 
 @dataclass(frozen=True)
 class FileIdentity:
-    """A file's identity as its file system reports it; the size is the (perhaps compressed) size on disk."""
+    """A file's identity as reported by its file system; the size is that on disk, perhaps compressed."""
 
     device: int
     inode: int
@@ -24,7 +24,7 @@ class FileIdentity:
 
     @property
     def has_fine_time(self) -> bool:
-        """Whether the file system records changes with fractions of a second; some use only whole seconds."""
+        """Whether the file system records fractions of a second; some record only whole seconds."""
         return self.ctime_ns % 1_000_000_000 != 0
 
 

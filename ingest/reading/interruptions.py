@@ -1,4 +1,4 @@
-"""Handles interruptions while a file is read: the database fails, or the file is rewritten."""
+"""Handles interruptions while a file is read: a failing database, or a file that is rewritten."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -10,7 +10,7 @@ import psycopg
 
 from tapewise.schema.errors import DatabaseError, RewrittenFileError
 
-# How many times reading is tried if the file is rewritten every time.
+# How many times to try reading a file that is rewritten each time.
 TRIES = 3
 
 Given = ParamSpec("Given")
@@ -33,7 +33,7 @@ def converting_errors(path: Path) -> Iterator[None]:
 
 
 def begins_again(read: Callable[Given, Result]) -> Callable[Given, Result]:
-    """Make `read` start again, up to `TRIES` times in all, if its file is rewritten while it is read."""
+    """Make `read` start again if its file is rewritten while it is read; it is tried `TRIES` times in all."""
 
     @wraps(read)
     def read_again(*args: Given.args, **options: Given.kwargs) -> Result:

@@ -1,14 +1,15 @@
-"""The landmarks of a log file: a few of its lines that identify a copy, whatever format it is read as.
+"""The landmarks of a log file, by which copies are recognised whatever format they are read as.
 
-Two sources of an archive must not hold the same lines. The digests of files do not reveal this, because
-copies grow; nor do the digests of segments, because they depend on the format. A landmark is a digest of four
-consecutive lines, taken
+Two sources of an archive must not hold the same lines. Comparing digests of files would not detect this,
+because copies grow, nor would comparing digests of segments, because they depend on the format. A landmark is
+a digest of four consecutive lines, taken
 
-- from the first lines of the file, and
-- wherever a line's hash ends in zeros, which is one line in 128 and the same places in every copy.
+- at the beginning of the file, and
+- wherever a line's hash ends in zeros, which is the case for one line in 128, and for the same lines in every
+  copy.
 
-A landmark is stored with bits that say which of the four lines are facts. Banners repeat in all logs of a
-host, so two logs are taken for copies only if both contain the same two different facts near each other.
+A landmark is stored with bits that say which of the four lines are facts. All logs of a host contain the same
+banners, so two logs are considered copies only if a landmark that they share contains two different facts.
 """
 
 import zlib
@@ -21,13 +22,13 @@ import numpy.typing as npt
 import polars as pl
 
 WIDTH = 4
-# One line in 2^7 begins a landmark. If two files share 600 lines anywhere, this is noticed in 99 % of cases.
+# One line in 2^7 begins a landmark. If two files share a run of 600 lines, this is noticed in 99 % of cases.
 MARK = 0x7F
 HEAD_LINES = 4
 
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 _SHIFT = np.uint64(29)
-# Distinguishes landmarks of the beginning of a file, which include its path, from all others.
+# Distinguishes the landmarks whose digests include the file's path, which are only at its beginning.
 _OF_PATH = 16
 
 _Hashes = npt.NDArray[np.uint64]
@@ -35,7 +36,7 @@ _Hashes = npt.NDArray[np.uint64]
 
 @dataclass(frozen=True)
 class Landmark:
-    """Consecutive lines of a file, by hash; with `is_of_path`, only a file of that name can have them."""
+    """Consecutive lines of a file, by hash; with `is_of_path`, only files of that name have this landmark."""
 
     digest: int
     hashes: tuple[int, ...]
@@ -44,14 +45,14 @@ class Landmark:
 
     @property
     def can_prove_copy(self) -> bool:
-        """Whether this landmark can prove anything; it cannot if it is one line repeated."""
+        """Whether this landmark can prove anything; one line that is repeated cannot."""
         return self.is_of_path or len(set(self.hashes)) > 1
 
     def proves_copy(self, other_fact_lines: int) -> bool:
         """Whether this landmark proves that two files contain the same facts.
 
-        `other_fact_lines` says which of the same lines are facts in the other file. Two logs can have one
-        line in common by chance, but files of the same name that begin alike are the same file.
+        `other_fact_lines` says which of these lines are facts in the other file. Two logs can have one line
+        in common by chance, but files with the same name and the same beginning are the same file.
         """
         facts = self.fact_lines | other_fact_lines
         found = {each for place, each in enumerate(self.hashes) if facts >> place & 1}
@@ -59,10 +60,10 @@ class Landmark:
 
 
 class LandmarkFinder:
-    """Finds the landmarks of one file, whose lines come in order.
+    """Finds the landmarks of one file, whose lines must be given in order.
 
-    `path` is the file's name in the ledger. `log_date` is the day of its lines, or None if they contain it,
-    because the same lines on two days are different facts.
+    `path` is the file's name in the ledger. `log_date` is the day of its lines, or None if they contain it.
+    It is part of the landmarks, because the same lines on two days are different facts.
     """
 
     def __init__(self, path: str, log_date: date | None) -> None:
@@ -70,7 +71,7 @@ class LandmarkFinder:
         self._seed = 0 if log_date is None else log_date.toordinal()
         self._is_at_beginning = True
         self._line_count = 0
-        # The last lines seen; their landmarks need lines that are still to come.
+        # The last lines so far, whose landmarks also need lines that are yet to come.
         self._hashes: _Hashes = np.empty(0, np.uint64)
         self._is_fact: npt.NDArray[np.bool_] = np.empty(0, np.bool_)
 
@@ -91,18 +92,18 @@ class LandmarkFinder:
         self._hashes, self._is_fact = self._hashes[place_count:], self._is_fact[place_count:]
 
     def pass_over(self, line_count: int) -> None:
-        """Skip the next lines, which are known."""
+        """Skip the next `line_count` lines, which are known."""
         self._line_count += line_count
         self._is_at_beginning = False
         self._hashes, self._is_fact = self._hashes[:0], self._is_fact[:0]
 
     def end(self) -> Iterator[Landmark]:
-        """Yield the landmarks of a file that has ended with fewer lines than a landmark."""
+        """Yield the landmarks of a file that ended with fewer lines than a full landmark has."""
         if self._is_at_beginning and len(self._hashes):
             yield from self._find_beginning()
 
     def _find_beginning(self) -> Iterator[Landmark]:
-        """Yield landmarks of the first 1 to WIDTH lines, because a copy may have been read with few lines."""
+        """Yield landmarks of the first 1 to WIDTH lines, because a copy may have had only a few lines."""
         self._is_at_beginning = False
         begin = np.zeros(1, np.int64)
         for width in range(1, min(WIDTH, len(self._hashes)) + 1):

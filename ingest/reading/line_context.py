@@ -1,8 +1,8 @@
-"""Completes lines whose meaning depends on lines before them, while the file is read (decision 0013).
+"""Completes lines whose meaning depends on earlier lines, while the file is read (decision 0013).
 
-If a format defines how to complete them (`Format.make_unfold`), it receives complete lines. Hashes, segments
-and rejected lines are made from the completed lines too, so no other code that reads, compares or explains
-lines needs to know about this.
+A format may define how to do this (`Format.make_unfold`), and then parses the completed lines. Hashes,
+segments and rejected lines are made from the completed lines too, so no other code that reads, compares or
+explains lines needs to know about this.
 """
 
 from collections.abc import Iterable, Iterator
@@ -17,7 +17,7 @@ from tapewise.ingest.records.format import Format
 
 
 def unfold_lines(lines: pl.Series, log_format: Format) -> pl.Series:
-    """Return the texts of lines from the beginning of a file, as the format parses them."""
+    """Return the texts of a file's first lines as the format parses them."""
     return lines if log_format.make_unfold is None else log_format.make_unfold()(lines)
 
 
@@ -26,7 +26,7 @@ def unfold_blocks(
 ) -> Iterator[Block]:
     """Yield all blocks of a file, with the texts and hashes of the lines as the format parses them.
 
-    A line that the format leaves as it is keeps its hash.
+    A line that the format does not change keeps its hash.
     """
     if log_format.make_unfold is None:
         yield from blocks

@@ -1,7 +1,7 @@
-"""Numbers the repeats of a line within its file, from the file's beginning.
+"""Numbers the occurrences of equal lines within a file.
 
-A record's identity is (source, event time, hash of its line, occurrence). A line that appears three times in
-a file, as can happen with FTP's one-second clock, has the occurrences 0, 1 and 2, and all three are kept. The
+A record's identity is (source, event time, hash of its line, occurrence). If a line appears three times in a
+file, as can happen with FTP's one-second clock, its occurrences are 0, 1 and 2, and all three are kept. The
 same three lines in a copy of the file have the same identities.
 """
 
@@ -24,7 +24,7 @@ from tapewise.schema.errors import LogFileError
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 KEY = ("event_at", "line_hash")
-# Beyond this, the keys of a file's lines are kept on disk.
+# Above this size, the keys of a file's lines are kept on disk.
 MEMORY_BYTES = 64_000_000
 
 _Integers = npt.NDArray[np.int64]
@@ -34,8 +34,8 @@ _Integers = npt.NDArray[np.int64]
 class _Piece:
     """Lines that have been read: their earliest and latest times, and where their keys are kept.
 
-    Times are microseconds since 1970 (UTC); `latest_us` is the latest of all pieces up to this one.
-    Without `has_times` only hashes are kept, because the lines were not parsed.
+    Times are microseconds since 1970 (UTC). `latest_us` is the latest time in this piece and all earlier
+    ones. Without `has_times`, only hashes are kept, because the lines were not parsed.
     """
 
     since_us: int
@@ -47,12 +47,12 @@ class _Piece:
 
 
 class OccurrenceCounter:
-    """Numbers the lines of one file, in order.
+    """Numbers the lines of one file, which must be given in order.
 
     Equal lines have equal times, so a block of lines need only be compared with earlier lines in the same
-    time range. This costs next to nothing in a log that is in order. The keys of all lines are kept, in a
-    temporary file if there are many. If the disk is full, LogFileError names the temporary folder and the log
-    (`path`).
+    time range. This costs next to nothing if a log is in chronological order. The keys (hashes and times) of
+    all lines are kept, in a temporary file if there are many. If the disk is full, raises LogFileError, which
+    names the temporary folder and the log (`path`).
     """
 
     def __init__(self, path: Path) -> None:
@@ -67,11 +67,11 @@ class OccurrenceCounter:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        with suppress(OSError):  # close() retries the failed write
+        with suppress(OSError):  # close() retries a failed write
             self._kept.close()
 
     def number(self, records: pl.DataFrame) -> pl.Series:
-        """Return the occurrence (Int32, from 0) of each of the lines that come next.
+        """Return the occurrence (Int32, from 0) of each of the next lines.
 
         `records` has `event_at` and `line_hash`; rows without an event time are not facts and get null.
         """
@@ -83,7 +83,7 @@ class OccurrenceCounter:
         times_us = facts["event_at"].to_physical().to_numpy()
         since_us, until_us = int(times_us.min()), int(times_us.max())
         before = self._find_before(since_us, until_us)
-        # Most lines appear only once in a file, and checking whether one repeats is cheaper than joining.
+        # Most lines appear only once in a file, and checking whether any repeats is cheaper than joining.
         if before is not None and rows["line_hash"].is_in(before.implode()).any():
             counts = before.value_counts(name="before")
             joined = rows.join(counts, on="line_hash", how="left", maintain_order="left")["before"]
@@ -92,10 +92,10 @@ class OccurrenceCounter:
         return repeats
 
     def pass_over(self, hashes: pl.Series, since: datetime | None, until: datetime | None) -> bool:
-        """Whether the lines that come next, whose times are known, can be passed over without numbering them.
+        """Whether the next lines, which lie between two known times, can be skipped without numbering them.
 
-        They cannot if one of them has already appeared in the file; then none of their keys is kept. `hashes`
-        covers all lines, including those that are not facts; without times, no line is a fact.
+        They cannot be skipped if one of them has already appeared in the file; their keys are then not kept.
+        `hashes` includes lines that are not facts. If there are no times, none of the lines is a fact.
         """
         if since is None or until is None:
             return True
@@ -127,7 +127,7 @@ class OccurrenceCounter:
             ) from error
 
     def _find_before(self, since_us: int, until_us: int) -> pl.Series | None:
-        """Return the hashes of earlier lines whose times are, or may be, in that range, or None."""
+        """Return the hashes of earlier lines whose times are or may be in that range, or None."""
         found = list(self._fetch(since_us, until_us))
         return pl.Series("line_hash", np.concatenate(found)) if found else None
 
@@ -146,7 +146,7 @@ class OccurrenceCounter:
 
 
 def _count_within(rows: pl.DataFrame) -> pl.Series:
-    # Few lines repeat, and sorting all hashes is cheaper than counting each group, so only repeats are
+    # Sorting all hashes is cheaper than counting each group. Few lines repeat, so only repeated ones are
     # counted.
     hashes = rows["line_hash"].to_numpy()
     ordered = np.sort(hashes)

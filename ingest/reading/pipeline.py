@@ -1,6 +1,6 @@
 """Turns a log file's blocks into numbered records, and determines the fate of each line.
 
-Needs no database: a dry run, a load and `explain line` read a file in the same way.
+Needs no database. Loads, dry runs and `explain line` all read files in this way.
 """
 
 from collections import Counter, defaultdict
@@ -26,7 +26,7 @@ from tapewise.ingest.records.further_facts import settle_further
 from tapewise.ingest.records.yearless import is_same_year
 from tapewise.schema.tables.models import FACT_TABLES
 
-# Columns that rows of facts are made from, in addition to the columns that the fact table also has.
+# Columns from which rows of facts are made, besides those that the fact table also has.
 NEEDED = ("event_at", "user", "host")
 
 Lookup = Callable[[list[UUID]], dict[UUID, KnownSegment]]
@@ -40,9 +40,9 @@ def read_parts(
     find_known: Lookup | None = None,
     key: PseudonymKey | None = None,
 ) -> Iterator[Part]:
-    """Yield all lines of the file, parsed unless `find_known` knows them; a `key` makes names pseudonyms.
+    """Yield all lines of the file, parsed unless `find_known` knows them. A `key` makes names pseudonyms.
 
-    Only the line count is added to `tally`, so another thread may consume the parts.
+    Only changes the line count of `tally`, so another thread may consume the parts and count the rest.
     """
 
     def counted() -> Iterator[Block]:
@@ -50,7 +50,7 @@ def read_parts(
             tally.line_count += block.newline_count
             yield block
 
-    # If the file's day only gives the year, the times of a known segment show whether the year is the same.
+    # If only the year comes from the file's day, a known segment's times show whether the year is the same.
     day = None if log_format.is_year_by_file else settings.log_date
     salt = f"{log_format.version} {day} ".encode()
     passes = SecondPasses(settings.timezone)
@@ -82,10 +82,10 @@ def read_records(
     tally: Tally,
     key: PseudonymKey | None = None,
 ) -> Iterator[pl.DataFrame]:
-    """Yield the record frames of all lines of the file, like `Part.records`. Counts lines and fates."""
+    """Yield record frames (like `Part.records`) with all lines of the file. Counts lines and fates."""
     for part in read_parts(reader, log_format, settings, tally, key=key):
         tally.add_part(part)
-        assert part.records is not None  # nothing is known beforehand
+        assert part.records is not None  # because no segment is known
         yield part.records
 
 
@@ -104,7 +104,7 @@ def _is_passed_over(
     segment: Segment, fate: SegmentFate, lines: pl.DataFrame, occurrences: OccurrenceCounter
 ) -> bool:
     own = _slice(lines, [segment])
-    # Blank lines repeat all the time, and are never facts.
+    # Blank lines often repeat, and are never facts.
     hashes = own["line_hash"].filter(own["text"] != "")
     return occurrences.pass_over(hashes, fate.first_event_at, fate.last_event_at)
 
@@ -118,7 +118,7 @@ def _parse(
     passes: SecondPasses,
     key: PseudonymKey | None,
 ) -> Part:
-    # Without `rechunk`, each later step would work on two chunks and join the results column by column.
+    # Without `rechunk`, each later step would process two chunks and join the results column by column.
     own = _slice(lines, segments).rechunk()
     parsed = log_format.parse(own["text"], settings)
     further = None
@@ -148,8 +148,8 @@ def _remember(
 ) -> list[tuple[Segment, SegmentFate]]:
     """Return the segments whose lines have the same fates wherever they appear, with these fates.
 
-    A segment may contain a line that also appears earlier in the file. In a file where the segment comes
-    first, that line has a lower occurrence, but the warehouse holds that one too.
+    A segment may contain a line that also appears earlier in the file. In a file that begins with the
+    segment, this line has a lower occurrence, which the warehouse holds too.
     """
     starts = np.cumsum([0, *(segment.line_count for segment in segments)])[:-1]
     is_fact = records["table"].is_not_null().to_numpy()
@@ -177,8 +177,8 @@ def _remember(
             ),
         )
         for index, segment in enumerate(segments)
-        # These fates may change: a time in the future will be in the past later, and in another file, earlier
-        # lines may show which of two times is meant.
+        # Fates may change if a time is in the future, because it will be in the past later, or if a time is
+        # ambiguous, because earlier lines of another file may show which time is meant.
         if OUTSIDE_WINDOW not in rejected[index] and not is_ambiguous[index]
     ]
 
@@ -188,7 +188,7 @@ def _make_time(at_us: np.int64) -> datetime:
 
 
 def _count_by_segment(reasons: pl.Series, starts: npt.NDArray[np.int64]) -> defaultdict[int, Counter[str]]:
-    """Return how many lines have each reason, by segment; the segments begin at rows `starts`."""
+    """Return how many lines have each reason, by segment. The segments begin at rows `starts`."""
     counts: defaultdict[int, Counter[str]] = defaultdict(Counter)
     rows = reasons.is_not_null().arg_true()
     indexes = np.searchsorted(starts, rows.to_numpy(), side="right") - 1
@@ -200,10 +200,10 @@ def _count_by_segment(reasons: pl.Series, starts: npt.NDArray[np.int64]) -> defa
 def find_new(
     part: Part, drop_held: Callable[[str, pl.DataFrame], pl.DataFrame], tally: Tally
 ) -> Iterator[tuple[str, pl.DataFrame]]:
-    """Yield the facts of a part that the warehouse does not hold, by table; count their lines in `tally`.
+    """Yield, by table, the facts of a part that the warehouse does not hold; count their lines in `tally`.
 
     `drop_held` removes the first facts of lines that are already held. A line's further facts are new if its
-    first one is.
+    first fact is.
     """
     new_lines = []
     for table, found in split_by_table(part.records):
@@ -218,12 +218,12 @@ def find_new(
 
 
 def split_by_table(records: pl.DataFrame | None) -> Iterator[tuple[str, pl.DataFrame]]:
-    """Yield the records that are facts, by table, with the columns that rows need; nothing for None."""
+    """Yield the records that are facts, by table, with the columns that rows need."""
     if records is None:
         return
     for table in FACT_TABLES:
         is_own = records["table"] == table.name
         if is_own.any():
-            # Copying costs more than comparing, so columns that facts never have are dropped first.
+            # Copying costs more than comparing names, so columns that are not needed are dropped first.
             own = [name for name in records.columns if name in table.columns or name in NEEDED]
             yield table.name, records.select(own).filter(is_own)

@@ -1,4 +1,4 @@
-"""Runs an iterator in a separate thread, a bounded number of items ahead of its consumer."""
+"""Runs an iterator in a separate thread, up to a fixed number of items ahead of its consumer."""
 
 import queue
 import threading
@@ -13,11 +13,11 @@ _END = object()
 
 @contextmanager
 def run_ahead(items: Iterable[Item], depth: int) -> Iterator[Iterator[Item]]:
-    """Iterate `items` in a thread, up to `depth` items ahead of the block that uses them.
+    """Iterate over `items` in a thread, up to `depth` items ahead of the block that uses them.
 
-    An exception from `items` is raised in place of its item. If the block is left early, the thread stops at
-    its next item. This function waits for that, because the thread may use connections that the caller
-    closes.
+    An exception from `items` is raised instead of the next item. If the block is left early, the thread stops
+    at its next item. This function waits until then, because the thread may be using connections that the
+    caller will close.
     """
     waiting: queue.Queue[object] = queue.Queue(maxsize=depth)
     stopped = threading.Event()
@@ -37,7 +37,7 @@ def run_ahead(items: Iterable[Item], depth: int) -> Iterator[Iterator[Item]]:
                 if stopped.is_set():
                     return
             hand_over(_END)
-        except BaseException as error:  # it is raised again in the consumer's thread
+        except BaseException as error:  # raised again in the consumer's thread
             hand_over(error)
 
     def receive() -> Iterator[Item]:

@@ -1,4 +1,4 @@
-"""Compares the beginning of a file with what was read from it before, by digest."""
+"""Compares the beginning of a file with what was previously read from it, by digest."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -16,9 +16,9 @@ from tapewise.ingest.reading.lines import seal_digest
 class Prefix:
     """The beginning of a file: its digest (None if the file is shorter), and what follows it.
 
-    `ends_line` says whether the beginning ends with a newline, `has_more` whether whole lines follow;
-    `waiting_bytes` is the length of an unfinished last line. `identity` identifies the file that these bytes
-    were read from. It is None if it is unknown or changed in the meantime.
+    `ends_line` says whether the beginning ends with a newline, and `has_more` whether complete lines follow.
+    `waiting_bytes` is the length of an unfinished last line. `identity` identifies the file from which these
+    bytes were read. It is None if it is unknown or changed in the meantime.
     """
 
     digest: str | None
@@ -43,7 +43,7 @@ class Beginnings:
 def compare_prefix(
     path: Path, length: int, *, is_complete: bool = False, key: PseudonymKey | None = None
 ) -> Prefix:
-    """Read the first `length` bytes (decompressed) of a file, and find out whether whole lines follow."""
+    """Read the first `length` bytes (decompressed) of a file, and find out whether complete lines follow."""
     found = xxhash.xxh3_128()
     left = length
     last = b"\n"
@@ -60,7 +60,7 @@ def compare_prefix(
             if b"\n" in piece or is_complete:
                 return Prefix(seal_digest(found.hexdigest(), key), last == b"\n", True, 0)
             beyond += len(piece)
-            if beyond > MAX_LINE_BYTES:  # reading on will report what is wrong with such a line
+            if beyond > MAX_LINE_BYTES:  # when the file is read, this line will be reported
                 return Prefix(seal_digest(found.hexdigest(), key), last == b"\n", True, 0)
         identity = reader.identity if reader.is_unchanged() else None
     return Prefix(seal_digest(found.hexdigest(), key), last == b"\n", False, beyond, identity)

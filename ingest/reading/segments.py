@@ -1,9 +1,9 @@
 """Cuts a log file into segments that can be found again in its copies.
 
-Rotated, grown, recompressed and concatenated files consist of pieces that were read before. A file is cut
-after a line whose hash ends in zeros, so the cuts depend only on its lines, not on their position. A piece
-that two files share is therefore cut in the same way in both, from soon after its beginning, and pieces whose
-digests are known need not be parsed again.
+Rotated, grown, recompressed and concatenated files consist of pieces that were read before. Files are cut
+after lines whose hashes end in zeros, so the cuts depend only on the lines themselves, not on their position.
+Two files that share a piece are therefore cut at the same lines from soon after the piece's beginning.
+Segments whose digests are known need not be parsed again.
 """
 
 from collections.abc import Iterable, Iterator
@@ -16,18 +16,18 @@ import xxhash
 
 from tapewise.ingest.reading.files import Block
 
-# One line in 2^14 ends a segment, so segments are about 20,000 lines long, and 5 million lines make 250 of
-# them.
+# One line in 2^14 ends a segment, so segments are about 20,000 lines long, and a file of 5 million lines has
+# 250 of them.
 CUT_MASK = 0x3FFF
 MIN_LINES = 4096
-# These limits end a segment if no hash does, so memory stays bounded whatever the lines are.
+# These limits end a segment if no hash does, so that memory use is bounded for any file.
 MAX_LINES = 65_536
 MAX_BYTES = 8_000_000
 
 
 @dataclass(frozen=True)
 class Segment:
-    """Consecutive lines of a file. `digest` identifies them, whatever lines come before them."""
+    """Consecutive lines of a file. `digest` identifies them, regardless of the lines before them."""
 
     digest: UUID
     first_line_number: int
@@ -36,16 +36,16 @@ class Segment:
 
 @dataclass(frozen=True)
 class Batch:
-    """Consecutive segments and their lines (like `Block.lines`), about one block in total."""
+    """Consecutive segments, which are about one block in total, and their lines (like `Block.lines`)."""
 
     segments: list[Segment]
     lines: pl.DataFrame
 
 
 def cut_segments(blocks: Iterable[Block], salt: bytes) -> Iterator[Batch]:
-    """Yield all lines of `blocks`, in segments; the end of the file ends the last one.
+    """Yield all lines of `blocks`, cut into segments. The end of the file ends the last segment.
 
-    `salt` goes into the digests. It contains everything that a record depends on besides its line.
+    `salt` is included in the digests. It contains everything on which a record depends besides its line.
     """
     rest: pl.DataFrame | None = None
     rest_bytes = 0
@@ -75,7 +75,7 @@ def _find_cuts(block: Block, open_lines: int, open_bytes: int) -> list[int]:
     while True:
         next_mark = np.searchsorted(marks, max(first_line + MIN_LINES, 1))
         marked = int(marks[next_mark]) if next_mark < len(marks) else len(hashes) + 1
-        # The line that reaches a limit is the last of its segment.
+        # The line that reaches a limit is the last one of its segment.
         filled = int(np.searchsorted(block.ends, first_byte + MAX_BYTES)) + 1
         cut = min(marked, first_line + MAX_LINES, filled)
         if cut > len(hashes):

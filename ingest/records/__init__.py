@@ -1,1 +1,1 @@
-"""The record that a line becomes: its columns, and what all formats share."""
+"""The record that is made from a line: its columns, and what all formats share."""

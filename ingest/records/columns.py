@@ -81,15 +81,15 @@ RECORD_SCHEMA: dict[str, pl.DataType] = {
     "write_count": pl.Int64(),
     "written_bytes": pl.Int64(),
     "seek_count": pl.Int64(),
-    # only the day of the event is known
+    # the flag that only the day of the event is known
     "is_time_of_day_unknown": pl.Boolean(),
 }
-# Flags that are null unless the line sets them; the others are false.
+# Flags that are null unless the line sets them. All other flags are false by default.
 NULLABLE_FLAGS = ("is_cached",)
 
 # Columns with names of people, machines and files, which can be hidden for a source
-# (`ingest/pseudonyms/hiding.py`). Each contains a name, a path, words (a command, its options and names), or
-# a log's message about a failure. A test checks that every text column is listed here or below.
+# (`ingest/pseudonyms/hiding.py`). Each contains a name, a path, words (a command with its options and names),
+# or a log's message about a failure. A test checks that every text column is listed here or below.
 NAME_COLUMNS: dict[str, Literal["name", "path", "words", "status"]] = {
     "user": "name",
     "host": "name",
@@ -102,7 +102,7 @@ NAME_COLUMNS: dict[str, Literal["name", "path", "words", "status"]] = {
     "capability": "name",
     "network": "name",
 }
-# Terms from programs and from the site's configuration.
+# Columns with terms that come from programs and from the site's configuration.
 NAMELESS_COLUMNS = (
     "table",
     "ignored",

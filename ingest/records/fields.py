@@ -1,9 +1,9 @@
-"""Fields that several formats share: their grammar, their values, and the fate they give a line.
+"""Fields that several formats share: their grammar, their values, and their effect on a line's fate.
 
-A format matches each kind of line with one regular expression and names its groups after the
-columns of the record, or `<name>_text` if the record contains a number made from the text. The
-character classes are spelled out (`[0-9]`, literal blanks), because we measured that polars matches those
-three times as fast as classes that cover all of Unicode.
+A format matches each kind of line with one regular expression. Its groups are named after the columns of the
+record, or `<name>_text` if the record contains a number made from the text. Character classes are spelled out
+(`[0-9]`, literal blanks), because polars matches these three times as fast as classes that cover all of
+Unicode.
 """
 
 import polars as pl
@@ -20,7 +20,7 @@ from tapewise.ingest.records.format import (
 )
 
 DECIMAL = r"[0-9]+(?:\.[0-9]+)?"
-# The weekday is ignored, because real logs have wrong ones. The day of the month is "4", " 4" or "04".
+# The weekday is ignored, because it is wrong in some real logs. The day of the month is "4", " 4" or "04".
 _CTIME = r"[A-Z][a-z]{2} {1,2}[0-9]{1,2} [0-9]{2}:[0-9]{2}:[0-9]{2} [0-9]{4}"
 CTIME = rf"[A-Za-z]{{3}} (?<time_text>{_CTIME})"
 CTIME_START = rf"[A-Za-z]{{3}} {_CTIME} "
@@ -32,16 +32,16 @@ def bare_lines(lines: pl.Series) -> pl.LazyFrame:
 
 
 def clock_time(text: pl.Expr, layout: str) -> pl.Expr:
-    """Return the local time written in `text` in `layout`; null if there is no such date or time."""
-    # polars would read a 61st second as the first of the next minute, but no Unix clock shows a 61st.
+    """Return the local time in `text`, written in `layout`; null if there is no such date or time."""
+    # polars would read second 60 as the start of the next minute, but no Unix clock shows a second 60.
     leap = text.str.contains(":60", literal=True)
-    # `cache=False` because few lines of a log share a second, so the cache costs more than it saves.
+    # Few lines of a log share a second, so the cache would cost more than it saves.
     time = text.str.to_datetime(layout, time_unit="us", strict=False, cache=False)
     return pl.when(~leap).then(time)
 
 
 def posix_century(year: pl.Expr) -> pl.Expr:
-    """Return the century of a two-digit year as two digits. As in POSIX, 69 to 99 are in the last century."""
+    """Return the first two digits of a two-digit year: as in POSIX, "19" for 69 to 99, otherwise "20"."""
     return pl.when(year >= "69").then(pl.lit("19")).otherwise(pl.lit("20"))
 
 
@@ -56,12 +56,12 @@ def unitree_time(clock_layout: str) -> pl.Expr:
 
 def ctime(text: pl.Expr) -> pl.Expr:
     """Return the local time of the group `time_text` of `CTIME`: `Feb  4 16:45:04 2019`."""
-    # `%e` would give the same result, but polars reads it five times as slowly.
+    # `%e` would give the same result, but polars takes five times as long to read it.
     return clock_time(text, "%b %d %H:%M:%S %Y")
 
 
 def is_ftp_subsecond(duration_text: pl.Expr) -> pl.Expr:
-    """Whether this is the value that logs give for FTP transfers shorter than the clock's one second."""
+    """Whether this is the value that logs contain for FTP transfers of less than a second."""
     return duration_text == "0.499"
 
 
@@ -81,7 +81,7 @@ def text_or_null(text: pl.Expr) -> pl.Expr:
 
 
 def exceeds(value: pl.Expr, limit: float, *, text: pl.Expr | None = None) -> pl.Expr:
-    """Whether the number is above `limit`, or was too long to be read from `text` at all."""
+    """Whether the number exceeds `limit`, or was too long to be read from `text`."""
     too_large = (value > limit).fill_null(False)
     return too_large if text is None else too_large | (text.is_not_null() & value.is_null())
 
@@ -98,13 +98,12 @@ def with_fates(
 ) -> pl.LazyFrame:
     """Add each line's time and fate: `event_at`, `is_time_ambiguous`, `rejected`, `ignored`, `table`.
 
-    A line is rejected for the first of these reasons that applies: it is not a line of the format
-    (`is_line` is false), or it has a fault in its time, its size (`size_text` and column `size_bytes`), its
-    other numbers or its names. Apart from blank lines, a line is only ignored if it could be read:
-    `passed_over` is the reason why a valid line reports no archive traffic. `table` is the fact table of the
-    remaining lines.
+    A line is rejected if it is not a line of the format (`is_line` is false), or if there is a fault in its
+    time, its size (`size_text` and column `size_bytes`), its other numbers or its names. The first of these
+    reasons that applies is given. Blank lines are ignored, and so are valid lines that report no archive
+    traffic, for the reason `passed_over`. `table` is the fact table of the remaining lines.
     """
-    # Only a line that is not in the format can be blank, so no other line is checked.
+    # A line in the format is not blank, so only the other lines are checked.
     is_blank = (pl.when(~is_line).then("line").str.strip_chars(" \t\r") == "").fill_null(False)
     is_size_out_of_range = exceeds(pl.col("size_bytes"), MAX_SIZE_BYTES, text=size_text)
     is_name_too_long = pl.any_horizontal(pl.col("user", "host").str.len_bytes() > MAX_NAME_BYTES)

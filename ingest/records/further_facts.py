@@ -1,18 +1,18 @@
-"""Facts that a line reports beyond its first one: one line can give several facts.
+"""Facts that a line reports beyond its first one.
 
-A record frame has one row per line, which is the line's first fact. A format whose lines give more facts has
-`parse_further`, which returns a frame of the further facts: `row` (the line's position among the texts, from
-0), `ordinal` (within a line, from 1), `table`, and the other columns of `RECORD_SCHEMA`. The facts of a line
-are either all new or all already held, and the line counts once in the balance.
+A record frame has one row per line, which is the line's first fact. A format whose lines report several facts
+has a function `parse_further`, which returns a frame of the further ones: `row` (the line's position among
+the texts, from 0), `ordinal` (within a line, from 1), `table`, and the other columns of `RECORD_SCHEMA`. The
+facts of a line are either all new or all already held, and the line counts once in the balance.
 
     2026-03-02T10:05:00 A00001 drive1 kim requested=10:00:00 positioned=10:00:40 bytes=1000
 
-This line gives three facts of `tape_events`: first the dismount at 10:05:00, and further facts with
-ordinals 1 and 2, the mount request at 10:00:00 and the positioning at 10:00:40.
+This line gives three facts of `tape_events`. The first one is the dismount at 10:05:00. The further facts,
+with ordinals 1 and 2, are the mount request at 10:00:00 and the positioning at 10:00:40.
 
-A line is written when everything it reports is over, so no further fact is later than the first one. A format
-must not make several facts with the same table, moment, file and user from one line, because the code that
-pairs facts could not order them.
+A line is written after everything that it reports has happened, so no further fact is later than the first
+one. A format must not make several facts with the same table, time, file and user from one line, because the
+code that pairs facts could not order them.
 """
 
 import polars as pl
@@ -45,12 +45,12 @@ LATER_THAN_LINE = "reports what is later than the line itself"
 def settle_further(
     records: pl.DataFrame, further: pl.DataFrame, settings: LineSettings
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return `records` (from `parse`) and `further` facts of the same lines, made consistent.
+    """Make `records` (from `parse`) and `further` facts of the same lines consistent, and return both.
 
-    A line is rejected if one of its further facts has no time, has a time outside the source's window or
-    later than the line, or has a name, size or number that would also be rejected in a record. Flags that are
-    not set become false. Further facts are removed if their line is not a fact, or if they are from a time
-    that the archive has forgotten. Raises FormatError for an invalid table or ordinal.
+    A line is rejected if one of its further facts has no time, a time outside the source's window or after
+    the line's own time, or a name, size or number that would also be rejected in a record. Flags that are not
+    set become false. Further facts are removed if their line is not a fact, or if they are from a time that
+    the archive has forgotten. Raises FormatError for an invalid table or ordinal.
     """
     further = further.select(pl.col(name).cast(dtype) for name, dtype in FURTHER_SCHEMA.items())
     wrong_tables = set(further["table"].unique()) - event_time_columns.keys()
@@ -62,7 +62,7 @@ def settle_further(
     flags = {name for name, dtype in RECORD_SCHEMA.items() if dtype == pl.Boolean()}
     further = further.with_columns(pl.col(*flags.difference(NULLABLE_FLAGS)).fill_null(value=False))
     own_at, is_repeated = (records[name].gather(further["row"]) for name in ("event_at", "is_time_ambiguous"))
-    # The line may belong to the second pass of an hour that clocks repeat.
+    # If the line is in a repeated hour, it may belong to the second pass.
     latest_at = pl.when(is_repeated).then(find_second_passes(settings.timezone, own_at)).otherwise(own_at)
     further = further.with_columns(own_at=own_at, latest_at=latest_at).filter(pl.col("own_at").is_not_null())
     wrong = further.select("row", reason=_find_fault(settings)).drop_nulls()
@@ -78,7 +78,7 @@ def settle_further(
 
 
 def _find_fault(settings: LineSettings) -> pl.Expr:
-    """Return the reason to reject the line of a further fact; null if the fact is valid."""
+    """Return the reason to reject a line because of a further fact; null if the fact is valid."""
     at = pl.col("event_at")
     return (
         pl.when(at.is_null())
@@ -97,7 +97,7 @@ def _find_fault(settings: LineSettings) -> pl.Expr:
 
 
 def _reject(records: pl.DataFrame, reasons: pl.DataFrame) -> pl.DataFrame:
-    """Return `records` with the lines of `reasons` (`row`, `reason`) rejected."""
+    """Return `records`, with the lines in `reasons` (`row`, `reason`) rejected."""
     rejected = records.select(row=pl.int_range(pl.len(), dtype=pl.UInt32)).join(
         reasons, on="row", how="left", maintain_order="left"
     )["reason"]

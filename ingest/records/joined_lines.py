@@ -1,12 +1,12 @@
-"""Rejects lines that contain two records, because the newline between them was lost.
+"""Rejects lines that contain two records because the newline between them was lost.
 
-The end of the first record may be lost too: a writer that is killed leaves half a line, and the next writer
-continues it:
+The end of the first record may be lost too, because a writer that is killed leaves half a line, which the
+next writer continues:
 
     Thu Apr 19 09:14:22 2018 2.250 mThu Apr 19 09:14:25 2018 n7.example.org /home/k/a b POPN_Cmd w r ftp kim
 
-A pattern with free text in it would take this for one record, with the time of the first line and the rest
-of the second. The contents of the first line are lost, so the whole line is rejected, with a separate reason.
+A pattern that contains free text would match this as one record, with the time of the first record and the
+rest of the second. The contents of the first record are lost, so the line is rejected, with its own reason.
 """
 
 from collections.abc import Callable
@@ -27,11 +27,11 @@ def reject_joined(
     *,
     has_free_text: bool = True,
 ) -> pl.DataFrame:
-    """Return `records` of `lines`; reject lines that contain a second line, if `parse` can read that one.
+    """Return the `records` of `lines`, but reject lines that contain a second line that `parse` can read.
 
-    `line_start` is a regular expression for the start of a line in the format. A name may look like the start
-    of a line, so there are two lines only if everything that follows is also a line of the format. Without
-    `has_free_text`, the format never reads two lines as one, and only the reason for rejecting them changes.
+    `line_start` is a regular expression for the start of a line in the format. Because a name may look like
+    the start of a line, everything that follows it must also be a line of the format. Without
+    `has_free_text`, the format never reads two lines as one, so only the reason for rejecting them changes.
     """
     two_starts = f"(?:{line_start}).*(?:{line_start})"
     if has_free_text:

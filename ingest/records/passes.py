@@ -1,4 +1,4 @@
-"""The two times that a clock reading can mean in the hour that is repeated at the end of summer time."""
+"""The two possible times of a clock reading in the hour that is repeated when summer time ends."""
 
 from typing import Literal
 
@@ -8,12 +8,12 @@ from tapewise.ingest.records.columns import UTC_TIME
 
 
 def find_first_passes(zone: str, times: pl.Series) -> pl.Series:
-    """Return the earliest times (UTC) at which the clocks of `zone` show the same as at `times` (UTC)."""
+    """Return the earliest times (UTC) at which clocks in `zone` show the same as at `times` (UTC)."""
     return _replace_zone(zone, times, "earliest")
 
 
 def find_second_passes(zone: str, times: pl.Series) -> pl.Series:
-    """Return the latest times (UTC) at which the clocks of `zone` show the same as at `times` (UTC)."""
+    """Return the latest times (UTC) at which clocks in `zone` show the same as at `times` (UTC)."""
     return _replace_zone(zone, times, "latest")
 
 

@@ -1,7 +1,7 @@
-"""Derives requests from new opens and transfers while the lines of the load are in memory.
+"""Derives requests from new opens and transfers while the load has them in memory.
 
-In the database this takes longer than the rest of the load (decision 0016). Lines already held around the new
-ones, for example from a log that has grown or from yesterday's log, are taken into account.
+In the database, this would take longer than the rest of the load (decision 0016). Lines that the warehouse
+holds for neighbouring times, for example from yesterday's log, are taken into account.
 """
 
 from collections.abc import Iterable, Iterator
@@ -23,23 +23,23 @@ from tapewise.schema.tables.derived import requests
 from tapewise.schema.tables.models import event_time_columns
 from tapewise.schema.writing.loader import encode_frame, frame_schema
 
-# Other rules also derive requests from the lines of these tables.
+# Requests that involve lines of these tables are left to the database.
 _OTHER_TABLES = frozenset({"stages", "transfer_starts", "unitree_jobs"})
-# How many lines are processed together.
+# At least this many lines are processed together.
 CROWD = 100_000
-# How far the lines of a log may be out of time order. (This must be less than a day, because when lines are
-# dropped, only the days around the new lines are left to the database.)
+# How far the lines of a log may be out of chronological order. (This must be less than a day, because if
+# lines are dropped, only the days around the new lines are left to the database.)
 LATENESS = timedelta(hours=6)
-# The share of lines whose times are trusted. The rest may have been written with a wrong clock, and must not
-# make all following lines seem late.
+# The share of lines whose times are trusted. The others may come from a wrong clock, and must not make all
+# lines after them seem late.
 PUNCTUAL_RATIO = 0.99
-# If there are more lines than this in memory, they are left to the database.
+# If more lines than this are waiting in memory, they are left to the database.
 MOST_LINES = 500_000
-# Held lines are processed with the new ones if there are at most this many, or no more than there are new
-# lines. If there are more, it is less work to leave the lines to the database.
+# Held lines are processed together with new ones if there are at most this many, or no more than there are
+# new lines. Otherwise it is less work to leave all of them to the database.
 FEW = 10_000
-# At most this many held lines of a kind are read back, however many lines are new, because they have to wait
-# in memory.
+# However many lines are new, at most this many held lines of a kind are read back, because they are kept in
+# memory.
 MOST_HELD = 100_000
 
 _DAY = timedelta(days=1)
@@ -67,7 +67,7 @@ class DerivedRequests:
 
 @dataclass(frozen=True)
 class _Stretch:
-    """New lines from `since` up to but excluding `until`: the load's first, its last, or some in between."""
+    """New lines from `since` (inclusive) to `until` (exclusive), perhaps the load's first or last ones."""
 
     lines: _Lines
     since: datetime
@@ -77,15 +77,16 @@ class _Stretch:
 
 
 class LinesAtLoad:
-    """The opens and transfers of a load, with the lines already held for the same times.
+    """The opens and transfers of a load, together with lines already held for neighbouring times.
 
-    The load has the archive's lock. `settling` is a connection of the thread that brings the lines; another
-    connection is opened if held files are near. Requests are derived in a thread that ends with the block.
-    Lines are processed in chronological order; lines that come too late are left to the database. Any line
-    may be left to the database, as long as the days that the line can affect are left to it too.
+    The load holds the archive's lock. `settling` is a connection of the thread that adds the lines. Another
+    connection is opened if the warehouse holds files for neighbouring times. Requests are derived in a
+    separate thread, which ends with the block. Lines are processed in chronological order; lines that come
+    too late are left to the database. Any line may be left to the database, but then so must all days that
+    the line can affect.
 
-    `add`, `settle` and `end` are for the thread that brings the lines, `take` for the one that sends. Any
-    thread may call `find_days` and `leave`; days that were left stay left.
+    `add`, `settle` and `end` are for the thread that adds the lines, `take` for the one that sends rows. Any
+    thread may call `find_days` and `leave`. Days that were left to the database stay left to it.
     """
 
     def __init__(self, warehouse: Warehouse, settling: psycopg.Connection, source: Source) -> None:
@@ -94,12 +95,12 @@ class LinesAtLoad:
         self._left_days: set[date] = set()
         for first, last in self._held.find_twin_days():
             self.leave(first + n * _DAY for n in range((last - first).days + 1))
-        # Lines still to be processed, all of them at or after `_since`.
+        # Lines that have yet to be processed, all of them at or after `_since`.
         self._since = _NEVER
         self._lines = _no_lines()
         # Opens that have no transfer in the lines that the thread has processed so far.
         self._open = self._lines["opens"]
-        # The ids of held opens that already have requests without a transfer.
+        # The ids of held opens that already have a request, without a transfer.
         self._alone_ids = pl.Series(dtype=pl.Int64)
         self._thread = ThreadPoolExecutor(1, "requests")
         self._begun: list[Future[DerivedRequests | None]] = []
@@ -112,7 +113,7 @@ class LinesAtLoad:
         self._held.close()
 
     def add(self, table: str, days: set[date], facts: pl.DataFrame) -> None:
-        """Take note of new `facts`, which are rows of `table` on `days` (UTC)."""
+        """Add new `facts`, which are rows of `table` on `days` (UTC)."""
         if table in _OTHER_TABLES:
             self.leave(days)
         if table not in KEPT:
@@ -126,14 +127,14 @@ class LinesAtLoad:
         self._lines[table] = pl.concat([self._lines[table], lines])
 
     def settle(self) -> None:
-        """Start on the lines that are old enough. Called once a part has arrived for all tables."""
+        """Start processing the lines that are old enough. Call this after adding all facts of a part."""
         if _count(self._lines) <= CROWD:
             return
         times = _list_times(self._lines)
         newest = times.quantile(PUNCTUAL_RATIO, "lower")
         assert isinstance(newest, datetime)
         until = newest - LATENESS
-        # Opens that are still waiting are processed again each time, so a handful of lines is not worth it.
+        # Opens still waiting for a transfer are processed again each time, so a few lines are not worth it.
         if (times < until).sum() > max(CROWD, self._open.height):
             self._begin(until)
         if _count(self._lines) + self._open.height > MOST_LINES:
@@ -142,11 +143,11 @@ class LinesAtLoad:
             self._lines = _no_lines()
 
     def end(self) -> None:
-        """Start on the remaining lines; no more will come."""
+        """Start processing the remaining lines, after the last one was added."""
         self._begin(None)
 
     def leave(self, days: Iterable[date]) -> None:
-        """Leave requests around `days` (UTC) to the database, because the lines in memory are not enough."""
+        """Leave the requests that lines of `days` (UTC) can affect to the database."""
         self._left_days |= find_stale_days(days)
 
     def find_days(self, days: Iterable[date]) -> set[date]:
@@ -154,7 +155,7 @@ class LinesAtLoad:
         return set(days) - self._left_days
 
     def take(self, *, is_waiting: bool) -> Iterator[DerivedRequests]:
-        """Yield the rows of `core.requests` that are ready; if `is_waiting`, wait for all that were begun."""
+        """Yield rows of `core.requests` that are ready. If `is_waiting`, wait for all that were started."""
         while self._begun and (is_waiting or self._begun[0].done()):
             derived = self._begun[0].result()
             self._begun.pop(0)
@@ -162,8 +163,8 @@ class LinesAtLoad:
                 yield derived
 
     def _begin(self, until: datetime | None) -> None:
-        """Have the thread process the lines before `until`, or all of them."""
-        wait(self._begun)  # otherwise lines waiting for a slow thread would fill the memory
+        """Let the thread process the lines before `until`, or all lines."""
+        wait(self._begun)  # otherwise lines that wait for a slow thread would fill the memory
         lines, self._lines = self._lines, _no_lines()
         if until is not None:
             is_later = {table: lines[table][event_time_columns[table]] >= until for table in lines}
@@ -184,12 +185,12 @@ class LinesAtLoad:
             self._since = until
 
     def _has_opens(self, stretch: _Stretch) -> bool:
-        """Whether any open may belong to the transfers of a stretch; most logs have no opens."""
+        """Whether there are opens that may belong to the transfers of a stretch; most logs have none."""
         new_count = stretch.lines["opens"].height + self._open.height
         return new_count > 0 or self._held.has_opens(stretch.since, stretch.until)
 
     def _leave_lines(self, stretch: _Stretch) -> None:
-        # Held lines that were not processed may belong to the next lines.
+        # Held lines of this stretch were not read, and may belong to the lines after it.
         self.leave([stretch.until.date()])
         self._drop_lines(stretch.lines)
 
@@ -214,14 +215,14 @@ class LinesAtLoad:
             self._alone_ids = around.alone_ids
         lines = {table: pl.concat([stretch.lines[table], around.lines[table]]) for table in KEPT}
         opened = pl.concat([self._open, around.waiting, lines["opens"]])
-        # Requests of held transfers are derived again even if there is no open, because a transfer may have
-        # lost its open.
+        # Even without opens, requests of held transfers are derived again, because a transfer may have lost
+        # its open.
         if opened.is_empty() and lines["transfers"].height == stretch.lines["transfers"].height:
             return None
         both, alone = derive_requests(opened, lines["transfers"])
         moved = both.filter(pl.col("open_id").is_in(self._alone_ids.implode()))
         if not stretch.is_last:
-            # The transfers of recent opens may still come.
+            # The transfers of recent opens may be among later lines.
             is_open = IS_PAIRABLE & (pl.col("opened_at") >= stretch.until - REACH)
             self._open = alone.filter(is_open).select(*KEPT["opens"])
             alone = alone.filter(~is_open)

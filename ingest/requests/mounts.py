@@ -2,8 +2,8 @@
 
 A cartridge may stay in its drive for days, so the length of a mount has no limit. But whether two events
 belong to the same mount depends only on events within `STEP_LIMIT` of them. The facts of a day can therefore
-change only mounts that come that close to it, and the times of those mounts in `core.mounts` show how far
-events have to be read.
+change only mounts that are within this distance of the day. The times of those mounts in `core.mounts` show
+which events have to be read.
 """
 
 from collections.abc import Iterable
@@ -16,8 +16,8 @@ from psycopg import sql
 from tapewise.ingest.requests.ranges import REACH, find_ranges
 from tapewise.schema.writing.partitions import make_months
 
-# Two events further apart than this belong to different mounts or operations. `find_ranges` covers the same
-# distance.
+# Two consecutive events further apart than this belong to different mounts or operations. `find_ranges`
+# extends its ranges by the same distance.
 STEP_LIMIT = REACH
 
 _STATEMENTS = {
@@ -41,10 +41,10 @@ def rebuild_mounts(
         if not _has_events(connection, archive_id, since, until):
             continue
         with connection.transaction():
-            # New facts have no statistics yet, so the planner would guess, and compare all pairs.
+            # New facts have no statistics yet, so the planner would guess, and compare all pairs of rows.
             connection.execute("SET LOCAL enable_nestloop = off")
             connection.execute("SET LOCAL work_mem = '64MB'")
-            # An operation refers to its mount; if the mount changes, so do all of its operations.
+            # Operations refer to their mounts, so if a mount changes, all its operations are rebuilt.
             began_at, ended_at = _rebuild(connection, settling, archive_id, "mounts", since, until)
             _rebuild(connection, settling, archive_id, "tape_operations", began_at, ended_at)
             connection.execute("SET LOCAL enable_nestloop = DEFAULT")
@@ -52,7 +52,7 @@ def rebuild_mounts(
 
 
 def forget_mounts(connection: psycopg.Connection, archive_id: int, since: datetime) -> None:
-    """Delete rows that ended before `since`; `rebuild_mounts` must rebuild those that extend beyond it."""
+    """Delete rows that ended before `since`. Rows that extend beyond it need `rebuild_mounts`."""
     for table in _STATEMENTS:
         connection.execute(
             sql.SQL("DELETE FROM {} WHERE archive_id = %s AND last_event_at < %s").format(
@@ -70,7 +70,7 @@ def _rebuild(
     since: datetime,
     until: datetime,
 ) -> tuple[datetime, datetime]:
-    """Rebuild the rows of `table` that reach into [since, until], and return their full extent."""
+    """Rebuild the rows of `table` that overlap [since, until]; return the time range that they cover."""
     values = {"archive_id": archive_id, "since": since, "until": until, "step_limit": STEP_LIMIT}
     row = connection.execute(
         sql.SQL(
@@ -85,15 +85,14 @@ def _rebuild(
     began_at, ended_at = row
     ends = [(since + timedelta(days=n)).date() for n in range((ended_at - since).days + 2)]
     make_months(connection, settling, table, ends)
-    # The limit is doubled because one silence shows where a mount or operation begins, and another where the
-    # next one does.
+    # Doubled, because one gap shows where a mount or operation begins, and another where the next one begins.
     values |= {"read_since": began_at - 2 * STEP_LIMIT, "read_until": ended_at + 2 * STEP_LIMIT}
     connection.execute(_STATEMENTS[table].encode(), values)
     return began_at, ended_at
 
 
 def _has_events(connection: psycopg.Connection, archive_id: int, since: datetime, until: datetime) -> bool:
-    """Whether there is anything to derive or delete; few archives log the events of their tape drives."""
+    """Whether there is anything to derive or delete. Few archives log the events of their tape drives."""
     found = connection.execute(
         """
         SELECT

@@ -1,13 +1,12 @@
--- Derives the mounts of one archive that reach into [since, until] from the tape events of its counted
--- sources.
+-- Derives the mounts of one archive that overlap [since, until] from the tape events of its counted sources.
 --
 -- Events in a drive name the cartridge (VSN) and the drive: positioned, transferred (repeatedly), dismount
 -- requested, dismounted. The cartridge's stay in the drive ends with the last of these. A new stay begins
 -- when a step is repeated or an earlier one follows, when a mount was requested between two files, and after
--- a silence of `step_limit`. A mount request names no drive. It belongs to the next stay of its cartridge, if
--- nothing comes in between. Whether two events belong to the same mount therefore depends only on the events
--- between them, not on the order in which files were read or on the requested range, as long as all events of
--- a mount are read (`ingest/requests/mounts.py`).
+-- `step_limit` without events. A mount request names no drive. It belongs to the next stay of its cartridge,
+-- if nothing comes in between. Whether two events belong to the same mount therefore depends only on the
+-- events between them, not on the order in which files were read or on the requested range, as long as all
+-- events of a mount are read (`ingest/requests/mounts.py`).
 INSERT INTO core.mounts (
     archive_id, first_event_at, last_event_at, mount_id, received_at, mount_requested_at, positioned_at,
     transferred_at, dismount_requested_at, dismounted_at, transfer_count, failed_count, repacker_count,
@@ -34,7 +33,8 @@ WITH events AS MATERIALIZED (
         AND tape_events.happened_at <= %(read_until)s
 ),
 
--- Adds to each mount request the time at which its file was requested, if that is the file's preceding event.
+-- Adds to each mount request the time when the request for its file was received, if that is the file's
+-- preceding event.
 asked AS (
     SELECT
         events.*,

@@ -1,7 +1,7 @@
-"""The opens and transfers that a source already holds around the lines of a load, and their requests.
+"""The opens and transfers that a source already holds for times around those of a load, and their requests.
 
-New lines change the requests of only a few held lines: a held open may now get its transfer, or a new line
-between held ones may take another line's partner.
+New lines change the requests of only a few held lines: a new transfer may belong to a held open, or a new
+line between held ones may take the place of one of them in a pair.
 """
 
 from collections.abc import Mapping
@@ -23,8 +23,8 @@ from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.tables.models import event_time_columns
 from tapewise.schema.writing.loader import read_frame
 
-# This is a little more than the distance at which stages, starts and jobs can affect lines. A job may end a
-# day after a transfer, and the transfer a day after its open.
+# Slightly more than the distance over which stages, starts and jobs can affect lines: a job may end a day
+# after a transfer, and the transfer a day after its open.
 _FAR = 2 * REACH + timedelta(minutes=1)
 
 _OPENED = """
@@ -33,8 +33,8 @@ _OPENED = """
     WHERE requests.archive_id = %(archive_id)s AND requests.source_id = %(source_id)s
         AND line.opened_at >= %(since_before)s AND line.opened_at < %(since)s
 """
-# Files that were opened before the lines of a load, and were never moved (_ALONE) or moved only after the
-# lines begin (_LATER).
+# Opens from before the lines of a load. They have no transfer (_ALONE), or one that comes after the lines
+# begin (_LATER).
 _ALONE = f"""{_OPENED}
         AND requests.ended_at >= %(since_before)s AND requests.ended_at < %(since)s
         AND requests.transfer_id IS NULL
@@ -47,8 +47,8 @@ _LINES = """
     WHERE source_id = %(source_id)s AND {time} >= %(since)s AND {time} < %(until)s
         AND NOT is_time_of_day_unknown
 """
-# Files moved after the lines of a load end. If a file's open is known and also comes after the end, nothing
-# changes for it, so it is left out.
+# Transfers after the end of a load's lines. Those whose open also comes after the end are left out, because
+# they do not change.
 _MOVES = """
     FROM core.transfers AS line
     WHERE source_id = %(source_id)s AND ended_at >= %(until)s AND ended_at < %(until_after)s
@@ -64,10 +64,10 @@ _MOVES = """
 
 @dataclass(frozen=True)
 class LinesAround:
-    """The held lines around the lines of a load.
+    """Held lines from the times around the lines of a load.
 
-    `lines` (by table) has held lines from the same time range, and later transfers that may belong to files
-    still open at the end of the load. `waiting` has earlier opens; those in `alone_ids` have no transfer.
+    `lines` (by table) contains held lines from the same time range, and later transfers that may belong to
+    opens in that range. `waiting` contains earlier opens; those in `alone_ids` have no transfer.
     """
 
     lines: dict[str, pl.DataFrame]
@@ -77,10 +77,10 @@ class LinesAround:
 
 @dataclass(frozen=True)
 class ReplacedRequests:
-    """Requests from held lines that will be replaced on `days` (UTC).
+    """Requests of held lines on `days` (UTC) that will be replaced.
 
-    These are the requests that end at or after `since` and were opened before `until`, and the requests of
-    the opens `moved` (`open_id`, `opened_at`), which had no transfer before.
+    These are requests that ended at or after `since` and were opened before `until`, and requests of the
+    opens in `moved` (`open_id`, `opened_at`), which had no transfer until now.
     """
 
     archive_id: int
@@ -111,7 +111,7 @@ class ReplacedRequests:
 
 @dataclass(frozen=True)
 class Near:
-    """Whether the source already has files covering times before, within or after the given range."""
+    """Whether the source already has files that cover times before, within or after a range."""
 
     has_before: bool
     has_among: bool
@@ -121,9 +121,9 @@ class Near:
 class NeighbourLines:
     """The lines that `source` held before this load.
 
-    The load has the archive's lock, so its previous holder has committed. Lines are frames with the columns
-    `KEPT`. Time ranges include `since` and exclude `until`. Methods that query `settling` are for its thread;
-    `find_around` is for another thread, and uses a separate connection.
+    The load holds the archive's lock, so all earlier loads have committed. Lines are frames with the columns
+    in `KEPT`. Time ranges include `since` and exclude `until`. Methods that query `settling` must be called
+    in its thread. `find_around` may be called in another thread, because it uses a separate connection.
     """
 
     def __init__(self, warehouse: Warehouse, settling: psycopg.Connection, source: Source) -> None:
@@ -133,15 +133,15 @@ class NeighbourLines:
         self._values: dict[str, Any] = {"archive_id": source.archive_id, "source_id": source.id}
 
     def close(self) -> None:
-        """Close the connection, if it was needed."""
+        """Close the separate connection if it was opened."""
         if self._reading is not None:
             self._reading.close()
 
     def find_twin_days(self) -> list[tuple[date, date]]:
-        """Return the first and last days (UTC) of the ranges that the archive's files cover.
+        """Return the ranges of days (UTC) that the archive's files cover, by their first and last days.
 
-        The list is empty unless the archive has sources that are not counted, because only then can two logs
-        report the same transfer.
+        The list is empty if all sources of the archive are counted, because two logs then cannot report the
+        same transfer.
         """
         return self._settling.execute(
             """
@@ -162,10 +162,10 @@ class NeighbourLines:
         ).fetchall()
 
     def find_near(self, since: datetime, until: datetime) -> Near | None:
-        """Return where the source has files around these times, or None if no file of the archive can matter.
+        """Return where the source has files around this range, or None if the archive has none near it.
 
-        The result is also None if two logs may report the same transfer, because all its days are then left
-        to the database.
+        The result is also None if two logs may report the same transfer, because all days of the archive are
+        then left to the database.
         """
         values = {"since": since, "until": until, "reach": REACH, "far": _FAR}
         with self._settling.cursor(row_factory=class_row(Near)) as cursor:
@@ -229,9 +229,9 @@ class NeighbourLines:
         ends: bool,
         limit: int,
     ) -> LinesAround | None:
-        """Return the lines held in this time range, or None if there are `limit` or more of any kind.
+        """Return the lines held around this time range, or None if there are `limit` or more of any kind.
 
-        With `begins` the result includes opens from before the range, with `ends` transfers from after it.
+        With `begins`, the result includes opens from before the range; with `ends`, transfers from after it.
         """
         nothing = {table: pl.DataFrame(schema=KEPT[table]) for table in KEPT}
         if near is None:
@@ -242,7 +242,7 @@ class NeighbourLines:
             values = self._values | {
                 "since": since,
                 "until": until,
-                # These are calculated here because the planner would otherwise look at all months.
+                # Calculated here, because with expressions the planner would look at all months.
                 "since_before": since - REACH,
                 "since_after": since + REACH,
                 "until_after": until + REACH,

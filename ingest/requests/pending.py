@@ -1,4 +1,4 @@
-"""Rebuilds derived rows (requests, mounts, tape operations) for days whose facts changed."""
+"""Rebuilds derived rows (requests, mounts, tape operations) for days whose facts have changed."""
 
 from collections.abc import Collection, Iterable
 from datetime import date
@@ -51,11 +51,11 @@ class Derivations:
             self._at_load.leave(changed)
 
     def rebuild_settled(self) -> None:
-        """Derive the requests of days that a log in time order has moved past.
+        """Derive the requests of days for which a log in chronological order has no more lines.
 
-        The server has time for this while it waits for lines, but not once all lines have arrived. Each day
-        is done at most once; lines that come too late for their day wait for `rebuild`. Otherwise a log
-        without order would cause every day to be rebuilt at each step.
+        The server has time for this while it waits for lines, but not at the end of the load. Each day is
+        done at most once, and lines that come too late for their day are left to `rebuild`. Otherwise an
+        unordered log would cause every day to be rebuilt at each step.
         """
         if not self._days:
             return
@@ -64,7 +64,7 @@ class Derivations:
         settled = {day for day in self._stale_days if day < frontier} - self._early_days
         settled -= self._find_derived(settled)
         if len(settled) >= LONGEST_RANGE.days:
-            # Rows already derived for these days must be in the database to be replaced.
+            # Rows already derived for these days can only be replaced if they are in the database.
             self._send_derived(is_waiting=True)
             rebuild_requests(self._connection, self._settling, self._archive_id, settled)
             self._early_days |= settled
@@ -85,7 +85,7 @@ class Derivations:
         if self._at_load is not None:
             for derived in self._at_load.take(is_waiting=is_waiting):
                 derived.replaced.delete(self._connection)
-                # Any of these days that are left to the database are rebuilt, like the days near new facts.
+                # Like the days near new facts, these days are rebuilt if they are left to the database.
                 self._stale_days |= derived.replaced.days
                 make_months(self._connection, self._settling, "requests", derived.days)
                 written = copy_encoded(self._connection, requests, derived.columns, derived.pieces)
@@ -100,7 +100,7 @@ def rebuild_derived(
 ) -> None:
     """Rebuild the requests, mounts and tape operations that facts of `days` (UTC) may change.
 
-    The parameters are those of `Derivations`.
+    The other parameters are those of `Derivations`.
     """
     derivations = Derivations(connection, settling, archive_id)
     derivations.touch(days)

@@ -1,15 +1,16 @@
 """Derives requests from the lines that report them: job, start, transfer, stage, open.
 
-A transfer that is reported by a single line is a request too, but needs no row: `mart.requests` adds it.
+A transfer that is reported by a single line is a request too, but needs no row, because `mart.requests` adds
+it.
 
 Which lines belong together depends only on the lines within `REACH` of a request's end, not on the order in
-which files were read or on the range that is rebuilt. Rebuilding a range therefore gives the same requests,
-whatever is around it. Lines are read from a slightly larger range, because clocks may differ at its edges.
+which files were read or on the range that is rebuilt. Lines are read from a slightly larger range, because
+the clocks of two logs may differ.
 
-The rules are the files in `steps/`, in the order of their numbers. Each is a query, and later steps refer to
-its rows by its name; the last ones write `core.requests`. They are sent as the WITH list of one statement,
-because temporary tables would cost every load 20 to 30 ms, even with few lines, and the loader may not create
-any.
+The rules are the files in `steps/`, in the order of their numbers. Each file contains a query, and later
+queries refer to its rows by the name of the step. The last queries write `core.requests`. All are sent as the
+WITH list of a single statement, because temporary tables would cost every load 20 to 30 ms, even with few
+lines, and the loader is not allowed to create any.
 """
 
 from collections.abc import Iterable, Iterator
@@ -28,24 +29,24 @@ from tapewise.schema.writing.partitions import make_months
 
 # How much the clocks of two logs may differ. COND and NFT truncate their times to whole seconds.
 CLOCK_SLACK = timedelta(seconds=2)
-# If no job says when the request began, a transfer must follow its stage within this time (the longest wait
-# in LLNL's queues).
+# If no job shows when the request began, a transfer must follow its stage within this time, which is the
+# longest wait in LLNL's queues.
 QUEUE_LIMIT = timedelta(hours=2)
-# This limit applies if a stage does not say whom it was for and no line says when the file was requested. A
-# client that waited moves the file as soon as it is on disk. A client that moves the file later also asked
-# for it later; in dCache that is often the second step of a bring-online.
+# This limit applies if a stage does not say for whom it was done, and no line says when the file was
+# requested. A client that waited for the file moves it as soon as it is on disk. A client that moves it later
+# also requested it later; in dCache, this is often the second step of a bring-online.
 FOLLOW_LIMIT = timedelta(minutes=5)
 
 _MARGIN = timedelta(minutes=1)
 _FOLDER = files("tapewise.ingest.requests")
-# The query of each step, by the step's name and in order.
+# The queries, by the names of the steps, in order.
 STEPS = {
     path.name.partition("_")[2].removesuffix(".sql"): path.read_text(encoding="utf-8")
     for path in sorted((_FOLDER / "steps").iterdir(), key=lambda path: path.name)
 }
 
-# The lines in and around the range that are passed to `pair_lines`. (No two rows of different tables have the
-# same id, so an id in "opened" is either an open's or a start's.)
+# Queries for the lines in and around the range that are passed to `pair_lines`. (Rows of different tables
+# never have the same id, so an id in "opened" belongs either to an open or to a start.)
 LINES: dict[str, LiteralString] = {
     "opened": """
     SELECT id, source_id, file_key, host_id, user_id, direction, line_hash, occurrence, opened_at, is_failed
@@ -112,10 +113,10 @@ def _join_steps() -> str:
 
 
 def _find_pairs(connection: psycopg.Connection, values: dict[str, object]) -> dict[str, str]:
-    """Return pairs of a transfer and an open or start, as parallel arrays `transfer_ids` and `open_ids`.
+    """Return which transfers and opens (or starts) form pairs, as arrays `transfer_ids` and `open_ids`.
 
-    They are in PostgreSQL's array syntax, because making a Python object of each number would take longer
-    than pairing.
+    The arrays are texts in PostgreSQL's syntax, because converting each number to a Python object would take
+    longer than the pairing.
     """
     opened = read_frame(connection, LINES["opened"], values, OPENING)
     transfer_ids = open_ids = pl.Series(dtype=pl.Int64)
@@ -134,8 +135,8 @@ def _find_pairs(connection: psycopg.Connection, values: dict[str, object]) -> di
 def plan_for_fresh_facts(connection: psycopg.Connection) -> Iterator[None]:
     """Keep the planner from guessing about facts that have no statistics yet.
 
-    Within the block, the planner does not compare all pairs, sort, read whole months or start processes for a
-    few rows.
+    Within the block, the planner does not use plans that compare all pairs of rows, sort, read entire months,
+    or start parallel processes for a few rows.
     """
     with connection.transaction():
         connection.execute(
@@ -152,7 +153,7 @@ def plan_for_fresh_facts(connection: psycopg.Connection) -> Iterator[None]:
 
 
 def _has_partners(connection: psycopg.Connection, values: dict[str, object]) -> bool:
-    """Whether there is anything to derive; in most archives, a single log reports each request in full."""
+    """Whether there is anything to derive. In most archives, a single line reports all of a request."""
     found = connection.execute(
         """
         SELECT

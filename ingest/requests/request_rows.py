@@ -1,7 +1,7 @@
 """Makes rows of `core.requests` from a load's lines, for requests that an open and a transfer report.
 
-The files in `steps/` derive the same columns in SQL (decision 0016 explains why both exist); a test compares
-the two.
+The files in `steps/` derive the same columns in SQL. Decision 0016 explains why both exist, and a test
+compares the two.
 """
 
 import numpy as np
@@ -12,8 +12,7 @@ from tapewise.schema.tables.derived import requests
 from tapewise.schema.tables.models import event_time_columns, opens, transfers
 from tapewise.schema.writing.loader import frame_schema
 
-# The columns that are kept from each table, because requests are made from them or they order simultaneous
-# lines.
+# The columns of each table from which requests are made, or by which simultaneous lines are ordered.
 KEPT = {
     table.name: {
         name: dtype
@@ -23,7 +22,7 @@ KEPT = {
     }
     for table in (opens, transfers)
 }
-# The columns that a request takes from each of the two lines.
+# The columns of a request that come from each of the two lines.
 _OF_OPEN = ("id", "opened_at", "class_of_service", "open_s", "is_time_ambiguous", "is_cached")
 _OF_TRANSFER = tuple(name for name in KEPT["transfers"] if name not in ("line_hash", "occurrence"))
 
@@ -31,14 +30,14 @@ _OF_TRANSFER = tuple(name for name in KEPT["transfers"] if name not in ("line_ha
 def keep_lines(table: str, facts: pl.DataFrame) -> pl.DataFrame:
     """Return the columns that requests need from `facts`, which are rows of `table` (opens or transfers).
 
-    Rows for which only the day is known are left out, because they cannot be matched with any other line.
+    Rows of which only the day is known are left out, because they cannot be matched with other lines.
     """
     is_known = ~facts["is_time_of_day_unknown"]
     return (facts if is_known.all() else facts.filter(is_known)).select(*KEPT[table])
 
 
 def derive_requests(opens: pl.DataFrame, transfers: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return the requests that two lines (from `keep_lines`) report together, and the remaining opens."""
+    """Return the requests that an open and a transfer (from `keep_lines`) report, and the remaining opens."""
     pairs = pair_lines(opens, transfers)
     of_open = opens.select(_OF_OPEN)[pairs["open_row"]].select(pl.all().name.suffix("_of_open"))
     both = pl.concat([transfers.select(_OF_TRANSFER)[pairs["transfer_row"]], of_open], how="horizontal")
@@ -60,7 +59,7 @@ def derive_requests(opens: pl.DataFrame, transfers: pl.DataFrame) -> tuple[pl.Da
 
 
 def derive_opens(opens: pl.DataFrame) -> pl.DataFrame:
-    """Return the requests of opens after which nothing was moved."""
+    """Return the requests of opens without a transfer."""
     return opens.rename({"id": "open_id"}).with_columns(
         ended_at="opened_at",
         is_size_saturated=False,

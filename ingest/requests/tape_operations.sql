@@ -1,11 +1,11 @@
--- Derives the tape operations of one archive that reach into [since, until] from the tape events of its
--- counted sources.
+-- Derives the tape operations of one archive that overlap [since, until] from the tape events of its counted
+-- sources.
 --
 -- An operation stages or migrates one file (capability, copy, fragment) for a client or the repacker. Its
 -- steps are: received, mount requested (unless its cartridge is mounted), positioned, transferred. A new
--- operation begins when a step is repeated or an earlier one follows, and after a silence of `step_limit`, so
--- operations too depend only on neighbouring events. An operation's mount is looked up in core.mounts, which
--- is built first.
+-- operation begins when a step is repeated or an earlier one follows, and after `step_limit` without events,
+-- so operations, like mounts, depend only on neighbouring events. An operation's mount is looked up in
+-- core.mounts, which is built first.
 INSERT INTO core.tape_operations (
     archive_id, first_event_at, last_event_at, operation_id, mount_id, task, requester, capability_key,
     class_of_service, copy_number, fragment_number, block_offset, received_at, mount_requested_at, positioned_at,
@@ -72,7 +72,7 @@ numbered AS (
     FROM in_order
 ),
 
--- No step occurs twice in an operation, so the steps give its order.
+-- No step occurs twice in an operation, so its events can be ordered by their steps.
 operations AS (
     SELECT
         numbered.archive_id,
@@ -90,7 +90,7 @@ operations AS (
         min(numbered.happened_at) FILTER (WHERE numbered.kind = 'transferred') AS transferred_at,
         bool_or(numbered.is_failed) FILTER (WHERE numbered.kind = 'transferred') AS is_failed,
         max(numbered.interface) AS interface,
-        -- Each value comes from the last step that names it.
+        -- Each value comes from the last step that has one.
         (
             array_agg(numbered.class_of_service ORDER BY numbered.step DESC)
             FILTER (WHERE numbered.class_of_service IS NOT NULL)
@@ -132,8 +132,8 @@ asked_for AS (
     WHERE operations.last_event_at >= %(since)s AND operations.first_event_at <= %(until)s
 ),
 
--- An operation that reached a drive belongs to the mount there at that time; any other belongs to the mount
--- that was requested for it.
+-- An operation that reached a drive belongs to the mount in that drive at that time. Any other operation
+-- belongs to the mount that was requested for it.
 of_mounts AS (
     SELECT DISTINCT ON (asked_for.operation_id)
         asked_for.operation_id,

@@ -1,1 +1,1 @@
-"""Archives and their sources as the warehouse stores them, and the facts that people record about them."""
+"""Archives and their sources as stored in the warehouse, and the facts that people record about them."""

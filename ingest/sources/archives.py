@@ -1,4 +1,4 @@
-"""`tapewise archives`: lists archives, and drops one with everything that was read for it."""
+"""`tapewise archives`: lists archives, or drops one with everything that was read for it."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,7 +12,7 @@ from tapewise.schema.writing.archives import get_archive, lock_archive
 
 @dataclass(frozen=True)
 class ArchiveSummary:
-    """An archive and how much was read for it; times are by its own clock."""
+    """An archive and how much was read for it. Times are in the archive's own time zone."""
 
     name: str
     kind: str
@@ -25,7 +25,7 @@ class ArchiveSummary:
 
 
 def list_archives(connection: psycopg.Connection) -> list[ArchiveSummary]:
-    """Return all archives, by kind (measured first) and name."""
+    """Return all archives, ordered by kind (measured first) and name."""
     with connection.cursor(row_factory=class_row(ArchiveSummary)) as cursor:
         return cursor.execute(
             "SELECT archives.name, archives.kind, archives.timezone,"
@@ -42,14 +42,14 @@ def list_archives(connection: psycopg.Connection) -> list[ArchiveSummary]:
 def drop_archive(connection: psycopg.Connection, name: str) -> int:
     """Drop an archive: its facts, rollup, names, ledger, workload models and what people recorded about it.
 
-    Returns the number of facts dropped. Uses one transaction; `connection` is the owner's. Waits until no
-    load of the archive is in progress. Raises LookupFailedError if there is no such archive.
+    Returns the number of dropped facts. Uses a single transaction on `connection`, which must be the owner's.
+    Waits for any load of the archive. Raises LookupFailedError if there is no such archive.
     """
     with connection.transaction():
         row = [get_archive(connection, name).id]
         lock_archive(connection, row[0])
-        # Prevents others from recording an outage or storing a workload model, because such rows would
-        # prevent the drop.
+        # Prevents others from recording an outage or storing a workload model, because such a row would make
+        # the drop fail.
         connection.execute("SELECT FROM core.archives WHERE id = %s FOR UPDATE", row)
         dropped = sum(
             connection.execute(f"DELETE FROM core.{table.name} WHERE archive_id = %s", row).rowcount  # noqa: S608

@@ -1,4 +1,4 @@
-"""Finds out which views of `mart` a log feeds, before it is loaded. Afterwards `mart.coverage` shows this."""
+"""Finds out which views of `mart` a log would feed. Once the log is loaded, `mart.coverage` shows this."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,11 +7,11 @@ from typing import Literal
 from tapewise.schema.tables.mart import read_mart
 from tapewise.schema.tables.models import FACT_TABLES
 
-# The signs that a log has the facts that views need (`LOG_FACTS` of `tapewise.schema.tables.mart_metadata`):
-# a fact table, and the column of the record that must have values in it. The columns do not show which kind a
-# name-space event is.
+# How to recognise the facts that views need (`LOG_FACTS` of `tapewise.schema.tables.mart_metadata`): by a
+# fact table and a column of the record that has values there. The columns do not show the kinds of name-space
+# events.
 _ANY_TABLE = ("*", None)
-# Tables whose users and classes of service are those of requests.
+# Tables from which requests get their users and classes of service.
 _REQUEST_TABLES = ("transfers", "unitree_jobs", "opens", "transfer_starts")
 SIGNS: dict[str, tuple[tuple[str, str | None], ...]] = {
     "lines": (_ANY_TABLE,),
@@ -48,7 +48,7 @@ SIGNS: dict[str, tuple[tuple[str, str | None], ...]] = {
 
 @dataclass(frozen=True)
 class Feed:
-    """Whether a log feeds a view or function of `mart`; `why` says what the log lacks to do so."""
+    """Whether a log feeds a view or function of `mart`. `why` says what the log lacks for it."""
 
     view: str
     state: Literal["fed", "partly", "not"]
@@ -56,10 +56,10 @@ class Feed:
 
 
 def judge_views(found: Mapping[str, set[str]], *, is_of_parts: bool = False) -> list[Feed]:
-    """Return whether a log feeds each view, by name, according to the `needs` in the view's `metadata.yaml`.
+    """Return, by name, whether a log feeds each view, according to `needs` in the view's `metadata.yaml`.
 
-    `found` has the columns in which facts of the log have values, by table; `is_of_parts` is the attribute of
-    the log's format. Views that no log feeds are left out.
+    `found` contains the columns in which the log's facts have values, by table. `is_of_parts` is the
+    attribute of the log's format. Views that need nothing from logs are left out.
     """
     held = {
         fact
@@ -77,7 +77,7 @@ def judge_views(found: Mapping[str, set[str]], *, is_of_parts: bool = False) -> 
         lacking = [need for need in each.metadata.needs if held.isdisjoint(need.split(" or "))]
         extents = {each.metadata.needs[need] for need in lacking}
         if each.metadata.needs:
-            # Needs that concern the whole view come first, as in mart.coverage.
+            # Needs that concern the entire view come first, as in mart.coverage.
             lacking.sort(key=lambda need: (each.metadata.needs[need], need))
             why = f"not in this log: {', '.join(lacking).replace('_', ' ')}" if lacking else None
             feeds.append(Feed(each.name, "not" if "all" in extents else "partly" if extents else "fed", why))

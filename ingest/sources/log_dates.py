@@ -1,4 +1,4 @@
-"""The day of a log file whose lines do not contain it: given by the user, or taken from the file's name."""
+"""Determines the day of a log file whose lines lack it, from the user's option or the file's name."""
 
 import re
 from dataclasses import dataclass
@@ -10,11 +10,10 @@ from tapewise.ingest.records.format import Format
 from tapewise.schema.errors import LogFileError
 
 _YEAR, _MONTH, _DAY = "(?:19|20)[0-9]{2}", "0[1-9]|1[0-2]", "0[1-9]|[12][0-9]|3[01]"
-# A date is a separate part of the name. No letter or digit may be next to it except the time of an ISO
-# timestamp, because numbers of jobs and machines may contain digits that look like a date.
+# A date must be a separate part of the name. No letter or digit may be next to it, except for the time in an
+# ISO timestamp, because numbers of jobs and machines may contain digits that look like a date.
 _BEGIN, _END = "(?<![0-9A-Za-z])", "(?![0-9A-SU-Za-z]|T(?![0-9]))"
-# The most certain pattern comes first: 1998-05-05, 1998.05.05 or 1998_05_05, then 19980505, which may be some
-# other number.
+# The most reliable pattern (1998-05-05, 1998.05.05 or 1998_05_05) comes first. 19980505 may be just a number.
 _DATES = (
     re.compile(rf"{_BEGIN}({_YEAR})([-_.])({_MONTH})\2({_DAY}){_END}"),
     re.compile(rf"{_BEGIN}({_YEAR})()({_MONTH})({_DAY}){_END}"),
@@ -23,13 +22,13 @@ _DATES = (
 
 @dataclass(frozen=True)
 class LogDate:
-    """The day of a file and where it comes from: its `name`, the option `--date`, or its `last reading`."""
+    """The day of a file and its origin: the file's `name`, the option `--date`, or the `last reading`."""
 
     day: date
     origin: Literal["name", "--date", "last reading"]
 
     def describe(self) -> str:
-        """Return the day and its origin as text for the user."""
+        """Describe the day and its origin to the user."""
         origins = {
             "name": "the date in its name",
             "--date": "given by --date",
@@ -41,8 +40,8 @@ class LogDate:
 def find_log_date(path: Path, log_format: Format) -> LogDate:
     """Return the only date in the file's name: year (of four digits), month and day.
 
-    Years of two digits, 1969 to 2068, are looked for only in names typical of the format (`dated_name`), and
-    only if there is no other date. Raises LogFileError if the name contains no date or several.
+    Dates with two-digit years (1969 to 2068) are accepted only in names typical of the format (`dated_name`),
+    and only if there is no other date. Raises LogFileError if the name contains no date or several dates.
     """
     found: set[date] = set()
     for pattern in (*_DATES, *_short_dates(path, log_format)):
@@ -66,7 +65,7 @@ def _short_dates(path: Path, log_format: Format) -> list[re.Pattern[str]]:
     word = log_format.dated_name
     if word is None or not re.search(rf"(?<![A-Za-z]){word}(?![A-Za-z])", path.name):
         return []
-    # With a lookahead, two dates that share digits (03-10-05-05) are both found.
+    # A lookahead finds both of two dates that share digits (03-10-05-05).
     date_ = rf"(?=([0-9]{{2}})([-_.]?)({_MONTH})\2({_DAY}){_END})"
     return [re.compile(f"(?:{_BEGIN}|(?<={word})){date_}")]
 
@@ -77,4 +76,4 @@ def _read(match: re.Match[str]) -> date | None:
     try:
         return date(century + int(year), int(month), int(day))
     except ValueError:
-        return None  # there is no such day, so it is not a date
+        return None  # there is no such day, so the match is not a date

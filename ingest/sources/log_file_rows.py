@@ -5,7 +5,7 @@ from psycopg import sql
 
 
 def delete_log_files(connection: psycopg.Connection, source_id: int) -> int:
-    """Delete all ledger rows of a source's files in the caller's transaction; return the number of files."""
+    """Delete a source's log files from the ledger in the caller's transaction; return how many there were."""
     for table in ("ignored_lines", "rejected_lines"):
         connection.execute(
             sql.SQL(

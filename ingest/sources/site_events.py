@@ -1,7 +1,7 @@
-"""Facts about an archive that no log contains but people know: outages and configuration changes.
+"""Facts about an archive that people know but no log contains: outages and configuration changes.
 
-A time typed without an offset is in the archive's own zone. If the clock there shows that time twice or
-never, the time is refused, not guessed.
+A time typed without an offset is in the archive's own time zone. If that time occurs twice or never there, it
+is refused.
 """
 
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from tapewise.schema.writing.archives import get_archive
 
 @dataclass(frozen=True)
 class EventTable:
-    """A table of `core` that people fill in, and the names of its rows and commands."""
+    """A table of `core` that people fill, and what its rows and commands are called."""
 
     name: str
     noun: str
@@ -41,7 +41,7 @@ CONFIG_CHANGES = EventTable(
 
 @dataclass(frozen=True)
 class SiteEvent:
-    """An outage or configuration change. `timezone` is the archive's; `ended_at` None means not ended yet."""
+    """An outage or configuration change. `timezone` is the archive's; an `ended_at` of None means ongoing."""
 
     id: int
     archive: str
@@ -65,11 +65,11 @@ def add_event(
     note: str,
     class_of_service: str | None = None,
 ) -> SiteEvent:
-    """Record an event in a separate transaction. `since` None means always; `until` None means that it has
-    not ended.
+    """Record an event in a separate transaction.
 
-    Raises LookupFailedError if there is no such archive, and SiteEventError if the end is not after the
-    start, if a time cannot be placed, or if the same event is already recorded.
+    If `since` is None, the event began before any log; if `until` is None, it has not ended. Raises
+    LookupFailedError if there is no such archive, and SiteEventError if the end is not after the start, if a
+    time is ambiguous or does not exist, or if the same event is already recorded.
     """
     with connection.transaction():
         of = get_archive(connection, archive)
@@ -80,7 +80,7 @@ def add_event(
                 f"the {table.noun} would end at {show_time(ended_at, of.timezone)},"
                 f" which is not after its start at {show_time(started_at, of.timezone)}"
             )
-        # Commands take turns here; otherwise two of them might both consider the event new.
+        # Only one command at a time gets past this; otherwise two might both consider the event new.
         connection.execute("SELECT FROM core.archives WHERE id = %s FOR NO KEY UPDATE", [of.id])
         given = (kind, class_of_service, note, started_at, ended_at)
         for held in list_events(connection, table, archive):
@@ -134,9 +134,9 @@ def remove_event(connection: psycopg.Connection, table: EventTable, event_id: in
 
 
 def show_time(moment: datetime, timezone: str) -> str:
-    """Return `moment` by the clock of `timezone`, with its offset, in a form that can be typed again."""
+    """Return `moment` as a time in `timezone`, with its offset, in a form that commands accept."""
     local = moment.astimezone(ZoneInfo(timezone))
-    # Whole minutes are shown if that loses nothing, because that is how people write such times.
+    # Seconds are left out if they are zero, because that is how people write such times.
     is_whole = local.second == local.microsecond == 0
     return local.isoformat(timespec="minutes" if is_whole else "auto")
 

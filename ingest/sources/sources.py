@@ -1,4 +1,4 @@
-"""Archives and their sources, which are created at the first load and fixed from then on."""
+"""Archives and their sources, which are created by the first load and fixed from then on."""
 
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
@@ -25,7 +25,7 @@ from tapewise.schema.errors import SourceError
 from tapewise.schema.moments import check_timezone
 from tapewise.schema.writing.archives import analyze_archives, lock_archive
 
-# No log of an archive is older, so an earlier year must have been misread.
+# No archive's logs are older than this, so an earlier year must have been misread.
 EARLIEST_AT = datetime(1985, 1, 1, tzinfo=ZoneInfo("UTC"))
 INGESTED_KINDS = ("measured", "synthetic")
 
@@ -34,8 +34,8 @@ INGESTED_KINDS = ("measured", "synthetic")
 class SourceRequest:
     """The user's description of a stream of logs; `name` distinguishes the sources of an archive.
 
-    `archive_timezone` is the archive's own zone; None means the zone of the source, unless the archive
-    already has one. With a `key`, names become pseudonyms.
+    `archive_timezone` is the archive's own zone. None means the zone that the archive already has or, for a
+    new archive, the zone of the source. With a `key`, names become pseudonyms.
     """
 
     archive: str
@@ -46,8 +46,8 @@ class SourceRequest:
     is_counted: bool = True
     archive_timezone: str | None = None
     key: PseudonymKey | None = None
-    # Whether the source's files also have lines in other sources' formats. This may be set after the first
-    # load.
+    # Whether the source's files also contain lines in the formats of other sources. This may be set after the
+    # first load.
     is_shared: bool = False
 
     @property
@@ -58,11 +58,10 @@ class SourceRequest:
 
 @dataclass(frozen=True)
 class Source:
-    """A source as the warehouse stores it. `archive_timezone` is the zone whose days are counted.
+    """A source as stored in the warehouse. `archive_timezone` is the zone whose days are counted.
 
-    With a `pseudonym_key_id`, its names are pseudonyms; `key` is that key, if it was given.
-    `failure_tables` and `failures_as` are from the format at the first load, because the rollup depends on
-    them.
+    With a `pseudonym_key_id`, names are pseudonyms, and `key` is their key if it was given. `failure_tables`
+    and `failures_as` are those of the format at the first load, because the rollup depends on them.
     """
 
     id: int
@@ -79,20 +78,20 @@ class Source:
     latest_at: datetime | None
     failure_tables: tuple[str, ...]
     failures_as: str | None
-    retained_since: datetime | None = field(default=None, compare=False)  # not a setting: it advances
+    retained_since: datetime | None = field(default=None, compare=False)  # not a setting, because it advances
     pseudonym_key_id: str | None = None
     is_shared: bool = field(default=False, compare=False)  # may be set later
-    is_unread: bool = field(default=False, compare=False)  # when it was found, no file had been read
+    is_unread: bool = field(default=False, compare=False)  # no file had been read when the source was found
     key: PseudonymKey | None = field(default=None, compare=False, repr=False)
 
     @property
     def lacks_key(self) -> bool:
-        """Whether its names are pseudonyms and their key is missing, so that no line can be recognised."""
+        """Whether names are pseudonyms and their key is missing, so that no line can be recognised."""
         return self.pseudonym_key_id is not None and self.key is None
 
     @property
     def request(self) -> SourceRequest:
-        """The request that would make this source."""
+        """The request that would create this source."""
         return SourceRequest(
             archive=self.archive,
             kind=self.kind,
@@ -106,7 +105,7 @@ class Source:
         )
 
     def line_settings(self, now: datetime, log_date: date | None) -> LineSettings:
-        """Return the settings for records of this source, read at `now` from a file of day `log_date`."""
+        """Return the settings for records that are read at `now` from a file of day `log_date`."""
         return LineSettings(
             timezone=self.timezone,
             clock_resolution_s=self.clock_resolution_s,
@@ -120,9 +119,9 @@ class Source:
 def find_source(connection: psycopg.Connection, request: SourceRequest) -> Source | None:
     """Return the source that `request` describes, or None if it does not exist yet.
 
-    Its format is taken from `request`, because that layout may know more lines. Raises SourceError if the
-    warehouse has the source or its archive with other settings, because settings must not change once rows
-    have been loaded with them.
+    Its format is that of `request`, because the requested layout may know more lines. Raises SourceError if
+    the source or its archive exists with other settings, because settings must not change once rows have been
+    loaded with them.
     """
     archive = connection.execute(
         "SELECT kind, timezone FROM core.archives WHERE name = %s", [request.archive]
@@ -168,7 +167,7 @@ def find_source(connection: psycopg.Connection, request: SourceRequest) -> Sourc
 def get_source(
     connection: psycopg.Connection, source_id: int, key: PseudonymKey | None = None
 ) -> Source | None:
-    """Return the source with that id, with `key` if that is the source's key, or None if it was dropped."""
+    """Return the source with that id, or None if it was dropped. `key` is included if it is the source's."""
     found = _fetch_source(connection, "sources.id = %s", [source_id])
     is_right = found is not None and key is not None and found.pseudonym_key_id == key.id
     return replace(found, key=key) if found is not None and is_right else found
@@ -187,17 +186,18 @@ def _fetch_source(
 
 
 def make_source(connection: psycopg.Connection, request: SourceRequest) -> Source:
-    """Return the source of `request`; creates it and its archive if they do not exist yet. Commits.
+    """Return the source of `request`; create it and its archive if they do not exist yet. Commits.
 
-    If nothing has been loaded yet, because the first try failed, the settings given now apply. If two
-    commands create the same source at the same time, both get it. Raises SourceError as `find_source` does.
+    If the source exists but nothing has been loaded into it, because the first load failed, the new settings
+    apply. If two commands create the same source at the same time, both get it. Raises SourceError as
+    `find_source` does.
     """
     for zone in (request.timezone, request.archive_timezone or "UTC"):
         check_timezone(zone)
     try:
         found = find_source(connection, request)
     except SourceError:
-        found = None  # the statements below change what may change, and look the source up again
+        found = None  # the code below changes the settings that may change, and tries again
     if found is None:
         connection.execute(MAKE_ARCHIVE, vars(request))
         connection.commit()  # otherwise others would wait for this row while we wait for the lock
@@ -233,14 +233,14 @@ def make_source(connection: psycopg.Connection, request: SourceRequest) -> Sourc
 
 
 def _lock_named(connection: psycopg.Connection, archive: str) -> None:
-    """Wait for any load of the archive, because settings may change only if it loads nothing."""
+    """Wait for any load of the archive, because settings may only change if that load loads nothing."""
     row = connection.execute("SELECT id FROM core.archives WHERE name = %s", [archive]).fetchone()
     if row is not None:
         lock_archive(connection, row[0])
 
 
 def _forget_rejected(connection: psycopg.Connection, request: SourceRequest) -> None:
-    """Forget which files were read for a source without facts, whose wrong settings may change."""
+    """Forget which files were read for a source without facts, because its settings may still change."""
     empty = connection.execute(
         "SELECT sources.id FROM ledger.sources JOIN core.archives ON archives.id = archive_id"
         " WHERE archives.name = %s AND sources.name = %s AND NOT EXISTS"
@@ -253,7 +253,7 @@ def _forget_rejected(connection: psycopg.Connection, request: SourceRequest) -> 
 
 
 def unsaved_source(connection: psycopg.Connection, request: SourceRequest) -> Source:
-    """Return a source that is not stored yet (its archive may be), for a dry run before its first load."""
+    """Return a source that is not stored yet, for a dry run before its first load; its archive may exist."""
     row = connection.execute(
         "SELECT retained_since, id FROM core.archives WHERE name = %s", [request.archive]
     )

@@ -16,7 +16,7 @@ MAKE_ARCHIVE = """
     ON CONFLICT DO NOTHING
 """
 
-# The settings of an archive or a source may change as long as nothing was loaded (or forgotten) with them.
+# The settings of an archive or source may change until something has been loaded (or forgotten) with them.
 UPDATE_ARCHIVE = """
     UPDATE core.archives SET kind = %(kind)s,
         timezone = coalesce(%(archive_timezone)s::text, %(timezone)s)
@@ -55,16 +55,17 @@ MAKE_SOURCE = """
     )
 """
 
-# This is never reset, because lines may count as held for this source only because another one holds them.
+# This flag is never reset, because some lines may count as held here only because another source holds them.
 SHARE = "UPDATE ledger.sources SET is_shared = TRUE WHERE id = %s AND NOT is_shared"
 
-# The layout now knows more kinds of lines than when the source was last read; it reads the others as before.
+# For a layout that knows more kinds of lines than when the source was last read, and reads the others as
+# before.
 EXTEND_LAYOUT = """
     UPDATE ledger.sources SET layout_text = %(layout_text)s WHERE id = %(source_id)s
         AND layout_text IS DISTINCT FROM %(layout_text)s
 """
 
-# This is used for a source whose files are read again with these settings.
+# For a source whose files will be read again with these settings.
 CHANGE_SETTINGS = """
     UPDATE ledger.sources SET format = %(format)s, layout_text = %(layout_text)s, timezone = %(timezone)s,
         clock_resolution_s = %(clock_resolution_s)s, failure_tables = %(failure_tables)s,

@@ -1,4 +1,4 @@
-"""Drops sources if all of their files were refused, and their archive if it is then empty.
+"""Drops sources whose files were all refused, and their archive if it is then empty.
 
 A source is created before its first file is read, because names and months of facts refer to it.
 """
@@ -16,10 +16,10 @@ from tapewise.schema.texts import escape_controls
 
 
 def drop_unused_source(warehouse: Warehouse, source: Source) -> bool:
-    """Drop the source, and its archive if that contains nothing else; return whether it was dropped.
+    """Drop the source, and its archive if it contains nothing else; return whether the source was dropped.
 
-    The source stays if any file was accepted into it (even an empty one), or if someone is loading the
-    archive. Raises DatabaseError.
+    The source stays if any file was accepted into it (even an empty one), or if another command is loading
+    into the archive. Raises DatabaseError.
     """
     try:
         with closing(warehouse.connect(Role.LOADER, autocommit=True)) as connection:
@@ -35,10 +35,10 @@ def drop_unused_source(warehouse: Warehouse, source: Source) -> bool:
 def drop_unused_sources(
     warehouse: Warehouse, sources: Collection[Source], *, is_dry: bool
 ) -> Iterator[set[str]]:
-    """At the end of the block, drop the `sources` whose names the block has not added to the yielded set.
+    """At the end of the block, drop all `sources` whose names were not added to the yielded set.
 
-    `sources` is read at the end of the block. If the database aborts the block, all sources stay, because the
-    user should run the same command again.
+    The block may add to `sources`. If the database aborts the block, all sources stay, because the user
+    should run the same command again.
     """
     used: set[str] = set()
     try:

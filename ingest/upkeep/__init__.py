@@ -1,1 +1,1 @@
-"""Works on loaded data: explains rows, re-reads rejects, drops and replaces sources, and forgets detail."""
+"""Maintains loaded data: explains rows, re-reads rejects, drops and replaces sources, and forgets detail."""

@@ -24,7 +24,7 @@ from tapewise.schema.tables.models import FACT_TABLES, event_time_columns
 
 @dataclass(frozen=True)
 class LineFate:
-    """The fate of line `line_number` of a file: `fate` in words, and the row made from it, if any.
+    """The fate of line `line_number` of a file: `fate` in words, and the row made from the line, if any.
 
     `text` is None if the file no longer contains the line, or if this cannot be checked because the pseudonym
     key is missing (`lacks_key`).
@@ -43,10 +43,10 @@ class LineFate:
 def explain_row(
     connection: psycopg.Connection, table: str, row_id: int, key: PseudonymKey | None = None
 ) -> LineFate:
-    """Return the file and line that row `row_id` of a fact table was made from.
+    """Return the file and line from which row `row_id` of a fact table was made.
 
-    The line's text is read from the file if it is still there; for a source with pseudonyms, this needs their
-    `key`. Raises LookupFailedError.
+    The line's text is read from the file if it is still there. For a source with pseudonyms, this requires
+    their `key`. Raises LookupFailedError.
     """
     row = _fetch_row(connection, table, sql.SQL("fact.id = %s"), [row_id])
     if row is None:
@@ -67,10 +67,10 @@ def explain_line(
     now: datetime,
     key: PseudonymKey | None = None,
 ) -> list[LineFate]:
-    """Return the fate of a line, with all its facts, for each source that its file was read for.
+    """Return the fate of a line, with all its facts, for each source for which its file was read.
 
-    Loaded and rejected lines are stored in the warehouse with their numbers. Other lines were ignored, are
-    held from elsewhere, or have not been read yet; to find out, the file is read again. `key` is as for
+    Loaded and rejected lines are in the warehouse, with their numbers. To find out whether another line was
+    ignored, is held from another file, or has not been read yet, the file is read again. `key` is as for
     `explain_row`. Raises LookupFailedError.
     """
     files = connection.execute(
@@ -85,7 +85,7 @@ def explain_line(
     fates: dict[int, list[LineFate]] = {}
     for file_id, line_count, source_id, log_date in files:
         if source_id in fates:
-            continue  # an earlier file of the same name; the newest is the one at this path
+            continue  # an earlier file of the same name; only the newest one can be at this path
         source = _get_source(connection, source_id, key)
         if not 1 <= line_number <= line_count:
             fate = f"not read: the ledger has lines 1 to {line_count} of this file"
@@ -161,7 +161,7 @@ def _find_by_reading(
     text = record["text"] or _read_line(source, path, line_number, record["line_hash"])
     if record["ignored"] is not None:
         return LineFate(str(path), line_number, label, f"ignored: {record['ignored']}", text)
-    # If the clocks show a time twice, look for both, because the fact may have been moved.
+    # If a time is ambiguous, look for both possible times, because the fact may have been moved.
     times = [record["event_at"], *find_second_passes(source.timezone, pl.Series([record["event_at"]]))]
     row = _fetch_row(
         connection,
@@ -179,7 +179,7 @@ def _find_by_reading(
 
 def _get_source(connection: psycopg.Connection, source_id: int, key: PseudonymKey | None) -> Source:
     source = get_source(connection, source_id, key)
-    assert source is not None  # its log file was found a moment ago
+    assert source is not None  # its log file has just been found
     return source
 
 
@@ -196,7 +196,7 @@ def _fetch_row(
 def _fetch_rows(
     connection: psycopg.Connection, table: str, condition: sql.Composable, values: list[Any]
 ) -> list[dict[str, Any]]:
-    """Return rows of a fact table, with names instead of ids; the first fact of a line comes first."""
+    """Return rows of a fact table, with names instead of ids and a line's first fact before its others."""
     with connection.cursor(row_factory=dict_row) as cursor:
         return cursor.execute(
             sql.SQL(
@@ -227,8 +227,8 @@ def _read_record(
 def _read_line(source: Source, path: Path, line_number: int, line_hash: int) -> str | None:
     """Return the text of a line, or None if it is no longer there because the file is gone or was replaced.
 
-    Also returns None if this cannot be checked without the pseudonym key. Whoever gets the text has
-    permission to read the file.
+    Also returns None if this cannot be checked without the pseudonym key. The text is read from the file, so
+    only users who may read the file can see it.
     """
     if source.lacks_key or not path.is_file():
         return None

@@ -1,4 +1,4 @@
-"""`tapewise rejects`: lists the lines that could not become records, and re-reads their files."""
+"""`tapewise rejects`: lists the lines that did not become records, and re-reads their files."""
 
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -19,7 +19,7 @@ from tapewise.schema.errors import LogFileError, TapewiseError
 
 @dataclass(frozen=True)
 class RejectFilter:
-    """A selection of rejected lines by archive, source, file and reason; None matches any."""
+    """A selection of rejected lines by archive, source, file and reason. None matches anything."""
 
     archive: str | None = None
     source: str | None = None
@@ -29,7 +29,7 @@ class RejectFilter:
 
 @dataclass(frozen=True)
 class RejectCount:
-    """How many lines of a source were rejected for a reason, and in how many files."""
+    """How many lines of a source, and in how many files, were rejected for a reason."""
 
     archive: str
     source: str
@@ -52,9 +52,9 @@ class RejectedLine:
 
 @dataclass(frozen=True)
 class RejectedFile:
-    """A log file in the ledger with rejected lines.
+    """A log file with rejected lines, as recorded in the ledger.
 
-    `is_newest` says that no other file of its name has been read since.
+    `is_newest` says that no other file with the same name has been read since.
     """
 
     log_file_id: int
@@ -71,7 +71,7 @@ class RejectedFile:
 class Retry:
     """The outcome of reading a file again: a `result`, or the `error` that prevented it.
 
-    `is_another` says that there is now another file at this path, and that it was read as a different one.
+    `is_another` says that the path now belongs to a different file, which was read as such.
     """
 
     file: RejectedFile
@@ -93,7 +93,7 @@ _ASKED_FOR = """
 
 
 def count_rejects(connection: psycopg.Connection, asked: RejectFilter) -> list[RejectCount]:
-    """Return the number of rejected lines by source and reason, with the most frequent reasons first."""
+    """Count the rejected lines by source and reason, with the most frequent reasons of a source first."""
     with connection.cursor(row_factory=class_row(RejectCount)) as cursor:
         return cursor.execute(
             "SELECT archives.name AS archive, sources.name AS source, reason, count(*) AS line_count,"
@@ -107,7 +107,7 @@ def count_rejects(connection: psycopg.Connection, asked: RejectFilter) -> list[R
 def list_rejects(
     connection: psycopg.Connection, asked: RejectFilter, limit: int | None
 ) -> Iterator[RejectedLine]:
-    """Yield the rejected lines, ordered by archive, source and file: at most `limit` of them, or all."""
+    """Yield the rejected lines (at most `limit`, if it is set), ordered by archive, source and file."""
     with connection.cursor(row_factory=class_row(RejectedLine)) as cursor:
         yield from cursor.stream(
             "SELECT archives.name AS archive, sources.name AS source, path, line_number, reason, text"
@@ -118,7 +118,7 @@ def list_rejects(
 
 
 def find_files(connection: psycopg.Connection, asked: RejectFilter) -> list[RejectedFile]:
-    """Return the files with rejected lines that match `asked`; their counts include all rejected lines."""
+    """Return the files with rejected lines that match `asked`; counts include all their rejected lines."""
     with connection.cursor(row_factory=class_row(RejectedFile)) as cursor:
         return cursor.execute(
             "SELECT log_files.id AS log_file_id, source_id, archives.name AS archive,"  # noqa: S608  # ours
@@ -139,10 +139,10 @@ def retry_file(
     key: PseudonymKey | None = None,
     on_wait: Callable[[], None] | None = None,
 ) -> Retry:
-    """Read a file again at its path, with the same settings; it is loaded completely or nothing changes.
+    """Read a file again at its path, with the same settings. It is loaded completely, or nothing changes.
 
-    `file` must be the newest one with its name; `key` is for sources whose names are pseudonyms. Errors that
-    concern only this file are returned, not raised.
+    `file` must be the newest one with its name. `key` is needed if names are pseudonyms. Errors that concern
+    only this file are returned, not raised.
     """
     try:
         path = Path(file.path)
@@ -163,7 +163,7 @@ def retry_file(
             source,
             path,
             now=now,
-            keeps_date=True,  # the user may have given the date; a different file needs it in its name
+            keeps_date=True,  # the user may have given it; a different file must have the date in its name
             is_forced=True,
             on_wait=on_wait,
         )

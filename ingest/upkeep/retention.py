@@ -1,8 +1,8 @@
-"""`tapewise forget`: deletes the detail from before a day, and keeps the ten-minute rollup.
+"""`tapewise forget`: deletes the detail from before a day, but keeps the ten-minute rollup.
 
-Forgetting is permanent: `core.archives.retained_since` stores the day, and lines from before that day that
-are read later, or again, are ignored (`tapewise.ingest.records.format.ignore_forgotten`), so no line is
-counted twice.
+Forgetting is permanent, because the day is stored in `core.archives.retained_since`. Lines from before that
+day are ignored from then on (`tapewise.ingest.records.format.ignore_forgotten`), so no line is counted twice,
+even if it is read again.
 """
 
 from collections.abc import Callable
@@ -47,7 +47,7 @@ _DELETE_FACTS = """
 
 @dataclass(frozen=True)
 class Forgotten:
-    """How much was or would be forgotten: rows by fact table, requests, names, texts of rejected lines."""
+    """How much was or would be forgotten: rows by fact table, requests, names, and rejected lines' texts."""
 
     archive: str
     retained_since: datetime
@@ -63,7 +63,7 @@ class Forgotten:
 
 
 def preview_forgetting(connection: psycopg.Connection, name: str, before: date, now: datetime) -> Forgotten:
-    """Return how many facts and requests `forget_detail` would delete, and write nothing.
+    """Return how many facts and requests `forget_detail` would delete, without writing anything.
 
     Raises the same errors as `forget_detail`.
     """
@@ -84,13 +84,13 @@ def forget_detail(
     now: datetime,
     on_wait: Callable[[], None] | None = None,
 ) -> Forgotten:
-    """Forget archive `name`'s facts from before the day `before`, which begins at midnight by its own clock.
+    """Forget the facts of archive `name` from before the day `before`, in the archive's own time zone.
 
-    This deletes the facts and requests from that time, names without any remaining fact, known segments of
-    files and the texts of rejected lines. The rollup stays. Lines that were loaded count as ignored from now
-    on, so the ledger balances. Everything happens in one transaction, which waits for any load of the archive
-    (and calls `on_wait`). Raises LookupFailedError, or RetentionError if more is already forgotten, the day
-    is in the future, or the archive is simulated.
+    This deletes facts and requests from that time, names without any remaining fact, known segments of files,
+    and the texts of rejected lines. The rollup stays. Loaded lines whose facts are deleted count as ignored
+    from now on, so that the ledger still balances. Everything happens in one transaction, which waits for any
+    load of the archive (and calls `on_wait`). Raises LookupFailedError, or RetentionError if more has already
+    been forgotten, the day is in the future, or the archive is simulated.
     """
     with closing(warehouse.connect(Role.OWNER)) as connection, connection.transaction():
         lock_archive(connection, get_archive(connection, name).id, on_wait)
@@ -106,8 +106,8 @@ def forget_detail(
             "DELETE FROM core.requests WHERE archive_id = %(archive_id)s AND ended_at < %(since)s", values
         ).rowcount
         forget_mounts(connection, archive.id, since)
-        # A request that ended just after `since` may have begun before it. It is rebuilt without the lines
-        # that are gone, as the next load would rebuild it too.
+        # A request that ended just after `since` may have begun before it. It is rebuilt without the deleted
+        # lines, as the next load would do.
         with closing(warehouse.connect(Role.OWNER, autocommit=True)) as settling:
             last_day = (since - timedelta(microseconds=1)).date()
             rebuild_derived(connection, settling, archive.id, [last_day])
@@ -127,15 +127,15 @@ def forget_detail(
 
 
 def _settle_floor(archive: Archive, before: date, now: datetime) -> datetime:
-    """Return the midnight at which `before` begins, if the archive may forget everything before that."""
+    """Return the midnight at which `before` begins. Raises an error if nothing may be forgotten before it."""
     if archive.kind == "simulated":
         raise RetentionError(
             f"archive '{archive.name}' is simulated: its detail cannot be forgotten",
             hint=f"Drop it as a whole: `tapewise archives drop {archive.name}`.",
         )
     zone = ZoneInfo(archive.timezone)
-    # If clocks go back at midnight, there are two midnights. This is the first, because lines get the first
-    # of two times.
+    # If clocks go back at midnight, there are two midnights. This is the first one, because an ambiguous time
+    # of a line also means the first of the two times.
     since = datetime.combine(before, time(), zone).astimezone(UTC)
     if archive.retained_since is not None and since < archive.retained_since:
         day = archive.retained_since.astimezone(zone).date()
@@ -166,7 +166,7 @@ def _count_before(
 
 
 def _delete_facts(connection: psycopg.Connection, table: str, values: dict[str, object]) -> int:
-    """Delete the facts of a table, and move them from loaded to ignored in their files' balances."""
+    """Delete facts from a table, and count their lines as ignored, not loaded, in their files' balances."""
     statement = sql.SQL(_DELETE_FACTS).format(
         table=sql.Identifier("core", table), time=sql.Identifier(event_time_columns[table])
     )

@@ -1,4 +1,4 @@
-"""`tapewise sources`: lists sources, and drops one with everything that was read for it."""
+"""`tapewise sources`: lists sources, or drops one with everything that was read for it."""
 
 from collections.abc import Callable
 from contextlib import closing
@@ -28,7 +28,7 @@ from tapewise.schema.writing.names import drop_unused_names
 
 @dataclass(frozen=True)
 class SourceSummary:
-    """A source and how much was read for it; times are by the archive's own clock."""
+    """A source and how much was read for it. Times are in the archive's own time zone."""
 
     archive: str
     kind: str
@@ -81,11 +81,11 @@ def list_sources(connection: psycopg.Connection) -> list[SourceSummary]:
 def drop_source(
     warehouse: Warehouse, archive_name: str, name: str, on_wait: Callable[[], None] | None = None
 ) -> DroppedSource:
-    """Drop a source: its facts, its ledger rows and its share of the rollup; requests are rebuilt.
+    """Drop a source: its facts, its ledger rows and its share of the rollup. Requests are rebuilt.
 
-    The warehouse is then as if the source had never been read, but its archive stays. The rollup's cells for
-    a time whose detail was forgotten cannot be split by source: they are deleted if no counted source is
-    left, and otherwise stay (`has_left_cells`). Everything happens in one transaction, which waits for any
+    Afterwards, the warehouse is as if the source had never been read, but its archive stays. Rollup cells
+    whose detail was forgotten cannot be split by source. They are deleted if the archive has no other counted
+    source; otherwise they stay (`has_left_cells`). Everything happens in one transaction, which waits for any
     load of the archive (and calls `on_wait`). Raises LookupFailedError if there is no such source, and
     RetentionError if the archive is simulated.
     """
@@ -192,7 +192,7 @@ def _subtract_transfers(connection: psycopg.Connection, source: Source, days: li
 
 
 def _settle_forgotten_cells(connection: psycopg.Connection, archive: Archive, source_id: int) -> bool:
-    """Drop the cells whose detail was forgotten if all are from this source; return whether any are left."""
+    """Delete cells whose detail was forgotten if all are from this source; return whether any are left."""
     is_forgotten = connection.execute(
         "SELECT FROM ledger.ignored_lines JOIN ledger.log_files ON log_files.id = log_file_id"
         " WHERE source_id = %s AND reason = %s LIMIT 1",

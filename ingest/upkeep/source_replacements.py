@@ -39,7 +39,7 @@ class ReplacedSource:
 
 @dataclass(frozen=True)
 class _Reading:
-    """The part of a file that was read (its first `read_bytes` bytes), and whether it has lines to keep."""
+    """The part of a file that was read (its first `read_bytes` bytes), and whether its lines matter."""
 
     path: str
     read_bytes: int
@@ -69,9 +69,9 @@ def replace_source(
 ) -> ReplacedSource:
     """Read the files of a source again with the given format and zone; None means unchanged.
 
-    The warehouse is then as if the files had been read that way in the first place. Everything happens in one
-    transaction: until it ends, everyone sees the previous state, and if it fails, nothing has changed. Waits
-    for any load of the archive (and calls `on_wait`); `on_file` is called after each file. Raises
+    Afterwards, the warehouse is as if the files had been read that way in the first place. Everything happens
+    in one transaction. Until it ends, everyone sees the previous state, and if it fails, nothing changes.
+    Waits for any load of the archive (and calls `on_wait`). `on_file` is called after each file. Raises
     LogFileError if a file is gone or has changed since it was read, because its lines would be lost, or if no
     line is in the format. Raises LookupFailedError, and RetentionError if forgotten lines would get other
     times.
@@ -85,7 +85,7 @@ def replace_source(
     ):
         archive, locked = lock_source(connection, archive_name, name, on_wait)
         old = get_source(connection, locked.id, key)
-        assert old is not None  # because we have the lock
+        assert old is not None  # because we hold the lock
         check_key(old)
         if timezone not in (None, old.timezone):
             _check_not_forgotten(connection, old)
@@ -134,16 +134,16 @@ def _list_readings(connection: psycopg.Connection, source_id: int) -> list[_Read
 
 
 def _find_files(source: Source, readings: Sequence[_Reading]) -> list[_FilePlan]:
-    """Return the files that contain everything that was read, in the order in which they were first read.
+    """Return files that contain everything that was read, in the order in which they were first read.
 
-    After a rotation, content that was read under one name may be in a file with another name, if that file
-    was read too. Raises LogFileError, naming the files whose lines are no longer in any file.
+    After a rotation, content that was read under one name may be found under another name, but only in files
+    that were also read. Raises LogFileError, which names the files whose lines cannot be found.
     """
     names = list(dict.fromkeys(reading.path for reading in readings))
     found: dict[str, _FilePlan] = {}
     missing = list(readings)
-    # Files are first looked for by their own names. Each file is read once for all of its recorded lengths,
-    # and all files are read only if necessary.
+    # Content is first looked for under its own name, and in the other files only if necessary. A file is read
+    # once for all lengths.
     for is_by_name in (True, False):
         if not is_by_name and not any(reading.brings_lines for reading in missing):
             break
@@ -192,7 +192,7 @@ def _make_loss_error(source: Source, lost: Sequence[str]) -> LogFileError:
 
 
 def _check_not_forgotten(connection: psycopg.Connection, source: Source) -> None:
-    """Raise RetentionError if lines of the source are forgotten, as another zone would change their times."""
+    """Raise RetentionError if lines of the source were forgotten, whose times another zone would change."""
     is_forgotten = connection.execute(
         "SELECT FROM ledger.ignored_lines JOIN ledger.log_files ON log_files.id = log_file_id"
         " WHERE source_id = %s AND reason = %s LIMIT 1",
@@ -223,5 +223,5 @@ def _change_settings(
         },
     )
     changed = get_source(connection, source.id, source.key)
-    assert changed is not None  # because we have the lock
+    assert changed is not None  # because we hold the lock
     return changed

@@ -1,4 +1,4 @@
-"""Reading logins: each person and program has its own, with its own limits.
+"""Logins that may only read. Each person and program has one, with its own limits.
 
 The roles of these logins are in `tapewise.schema.access.roles`.
 """
@@ -71,7 +71,7 @@ def add_login(
 
 
 def make_own_login_with_names(connection: psycopg.Connection) -> None:
-    """Create the login with which our own commands see names on the embedded server, if it is missing."""
+    """Create, if missing, the login with which our own commands see names on the embedded server."""
     if _sees_names(connection, COMMANDS_WITH_NAMES):
         return
     try:
@@ -124,7 +124,7 @@ def drop_login(connection: psycopg.Connection, name: str) -> None:
 
 
 def set_password(connection: psycopg.Connection, user: str, password: str) -> None:
-    """Set the password of `user`. Raises DatabaseError if that is not allowed.
+    """Set the password of `user`. Raises DatabaseError if it cannot be set.
 
     Only the SCRAM verifier is sent to the server, so its statement log can never contain a password.
     """

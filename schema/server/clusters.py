@@ -1,6 +1,6 @@
 """One cluster of the embedded PostgreSQL: creating its data, starting its postmaster, reading its log.
 
-Callers of these functions must hold the cluster's start lock, except to read.
+Callers must hold the cluster's start lock, except for functions that only read.
 """
 
 import errno
@@ -23,7 +23,7 @@ SUPERUSER = "tapewise"
 PORT = "5432"  # appears only in the socket's name
 START_TIMEOUT_S = 600
 
-# Text must sort by code point on every machine, always, because indexes rely on it.
+# Text must always sort by code point, on every machine, because indexes rely on that order.
 LOCALES = {
     16: ["--locale=C", "--lc-ctype=C.UTF-8"],
     18: ["--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"],
@@ -51,7 +51,7 @@ HINTS = {
 
 
 def make_data(cluster: Path, binaries: Binaries, account: Account | None, start_lock: int) -> None:
-    """Create the data folder; it gets its final name only when it is complete and on disk."""
+    """Create the data folder, which gets its final name only when it is complete and on disk."""
     unfinished = cluster / f"{DATA_FOLDER}.unfinished"
     if unfinished.exists():  # left by a killed initdb, since a running one holds the start lock
         shutil.rmtree(unfinished)
@@ -84,13 +84,13 @@ def make_data(cluster: Path, binaries: Binaries, account: Account | None, start_
     unfinished.rename(cluster / DATA_FOLDER)
     folder = os.open(cluster, os.O_RDONLY)
     try:
-        os.fsync(folder)  # or a power cut could restore the unfinished name, with a filled warehouse in it
+        os.fsync(folder)  # otherwise a power cut could undo the renaming, even after logs were loaded
     finally:
         os.close(folder)
 
 
 def write_access_files(cluster: Path, account: Account | None) -> None:
-    """Write who may connect through the socket: our own user and the server's account, nobody else."""
+    """Let only our own user and the server's account connect through the socket."""
     names = [pwd.getpwuid(os.geteuid()).pw_name] + ([account.name] if account else [])
     quoted = ['"' + name.replace('"', '""') + '"' for name in names]
     contents = {
@@ -105,7 +105,7 @@ def write_access_files(cluster: Path, account: Account | None) -> None:
 
 def run_postmaster(cluster: Path, binaries: Binaries, account: Account | None, server_lock: int) -> None:
     """Start the server and wait until it accepts connections. The server inherits and keeps `server_lock`."""
-    # Set on the command line, where neither a file nor ALTER SYSTEM can override it.
+    # These are set on the command line, so that neither a file nor ALTER SYSTEM can override them.
     options = {
         "listen_addresses": "",
         "port": PORT,
@@ -114,11 +114,11 @@ def run_postmaster(cluster: Path, binaries: Binaries, account: Account | None, s
         "hba_file": "pg_hba.conf",
         "ident_file": "pg_ident.conf",
         "logging_collector": "off",
-        # For all clients, including Superset and psql: a query ends when its client is gone.
+        # Ends the query of any client that is gone, including Superset and psql.
         "client_connection_check_interval": "2s",
     }
     if binaries.version >= 17:
-        # Any user can send notifications that nobody picks up; they could fill up to 8 GB.
+        # Any user can send notifications, and those that nobody receives could fill up to 8 GB.
         options["max_notify_queue_pages"] = "64"
     with open_log(cluster) as log:
         begin = log.tell()
@@ -159,7 +159,7 @@ def find_ready_postmaster(cluster: Path) -> int | None:
 
 @contextmanager
 def open_log(cluster: Path) -> Iterator[BinaryIO]:
-    """Open the server's log for appending; a log that has grown large is rotated first."""
+    """Open the server's log for appending, after rotating it if it has grown large."""
     path = cluster / "server.log"
     with suppress(FileNotFoundError):
         if path.stat().st_size > LOG_LIMIT_BYTES:
@@ -169,7 +169,7 @@ def open_log(cluster: Path) -> Iterator[BinaryIO]:
 
 
 def read_log_tail(cluster: Path, begin: int = 0) -> str:
-    """Return the last lines of the server's log, from byte `begin` on, indented for a message."""
+    """Return the last lines of the server's log after byte `begin`, indented for a message."""
     try:
         content = (cluster / "server.log").read_bytes()[begin:]
     except OSError:

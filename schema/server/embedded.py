@@ -3,13 +3,13 @@
     with EmbeddedServer(home) as server:
         connection = psycopg.connect(server.url("warehouse"))
 
-It listens only on a Unix socket, in a folder that only its owner can enter. It lets in only the operating
-system user who runs Tapewise, as any database role.
+It listens only on a Unix socket, in a folder that only its owner can enter. Only the operating system user
+who runs Tapewise can connect, as any database role.
 
 The contents of the cluster's folder, `home/postgresql-18`:
 
     data/           PostgreSQL's data folder; the server's account owns it
-    data.unfinished the same, while `initdb` works or after it was killed
+    data.unfinished the same, while `initdb` runs or after it was killed
     run/            the socket
     server.log      output of the server and its keeper; server.log.1: older output
     pg_hba.conf, pg_ident.conf      who may connect; written at every start
@@ -57,11 +57,11 @@ class ServerStatus:
 
 
 class EmbeddedServer:
-    """The server of one home; any number of objects and processes may use it at once.
+    """The server of one home. Any number of objects and processes may use it at once.
 
-    Creating the object changes nothing. `linger_s` is how long the server stays up after its last user; if
-    users give different values, the first one counts. `system_folder` is where root keeps programs and
-    clusters (/var/lib/tapewise, or `TAPEWISE_SYSTEM_FOLDER`, meant for tests).
+    Creating the object changes nothing. `linger_s` is how long the server stays up after its last user has
+    left; if users give different values, the first one applies. `system_folder` is where root keeps programs
+    and clusters (by default /var/lib/tapewise, or `TAPEWISE_SYSTEM_FOLDER`, which is meant for tests).
 
     Every method can raise `ServerError`, or its subclass `ServerOwnerError` if the home is another user's.
     """
@@ -87,10 +87,10 @@ class EmbeddedServer:
         self.release()
 
     def acquire(self) -> None:
-        """Hold a share of the server until `release` or the end of this process; start it if it is down.
+        """Start the server if it is down, and hold a share of it until `release` or this process's end.
 
-        Creates the cluster at first use. Waits while the server recovers from a crash, at most ten minutes.
-        Does nothing if this object already holds a share.
+        Creates the cluster at first use. Waits up to ten minutes while the server recovers from a crash. Does
+        nothing if this object already holds a share.
         """
         if self._share is not None:
             return
@@ -108,15 +108,15 @@ class EmbeddedServer:
             self._share = share
 
     def release(self) -> None:
-        """Give back the share; the server ends a little later if nobody else holds one."""
+        """Give back the share. The server stops a little later if nobody else holds one."""
         if self._share is not None:
             os.close(self._share)
             self._share = None
 
     def start(self) -> None:
-        """Start the server, if it is down, and keep it running until `stop`, even without users.
+        """Start the server if it is down, and keep it running until `stop`, even without users.
 
-        After a crash of the server or the machine, the next user restarts a kept server, which stays kept.
+        After a crash of the server or the machine, its next user restarts it, and it again runs until `stop`.
         """
         with _os_errors_explained(f"start the embedded PostgreSQL in {self.home}"):
             cluster, account = self._make_cluster()
@@ -132,7 +132,7 @@ class EmbeddedServer:
                     raise
 
     def stop(self) -> None:
-        """Stop the server and disconnect its users; it is no longer kept. Gives back this object's share.
+        """Stop the server, even after `start`, and disconnect its users. Gives back this object's share.
 
         Does nothing if no server is running.
         """
@@ -181,12 +181,12 @@ class EmbeddedServer:
             "port": PORT,
             "dbname": dbname,
             "user": user,
-            # A socket in /tmp could be another user's, put there while our server was down.
+            # Another user could have created a socket in /tmp while our server was down.
             "requirepeer": account.name if account else pwd.getpwuid(os.geteuid()).pw_name,
         }
 
     def url(self, dbname: str, user: str = SUPERUSER) -> str:
-        """Return what `conninfo` returns as a URI, which libpq understands."""
+        """Return the same as `conninfo`, but as a URI for libpq."""
         info = self.conninfo(dbname, user)
         place = urlencode({name: info[name] for name in ("host", "port", "requirepeer")})
         return f"postgresql://{quote(user, safe='')}@/{quote(dbname, safe='')}?{place}"
@@ -228,7 +228,7 @@ class EmbeddedServer:
                 clusters.make_data(cluster, binaries, account, start_lock)
             socket_folder = homes.choose_socket_folder(cluster)
             homes.make_socket_folder(socket_folder, account)
-            # Nobody uses these files, but PostgreSQL would give up if another process now had their pid.
+            # These files are unused, but PostgreSQL would give up if another process now had the pid in them.
             for stale in (data / "postmaster.pid", *socket_folder.glob(f"{homes.SOCKET_NAME}*")):
                 stale.unlink(missing_ok=True)
             clusters.write_access_files(cluster, account)
@@ -261,12 +261,11 @@ class EmbeddedServer:
         return True
 
     def _ensure_keeper(self, cluster: Path, account: Account | None) -> None:
-        """Start a keeper if there is none. This comes first, so the server never runs without one."""
+        """Start a keeper if there is none. Called before the server starts, which must never lack one."""
         with _opened(cluster / keeper.KEEPER_LOCK) as keeper_lock:
             if not keeper.try_lock(keeper_lock):
                 return
-        # The keeper runs by its path and isolated, because only this process's sys.path may contain our
-        # package.
+        # The keeper is run by its path, isolated, because only this process's sys.path may have our package.
         command = [sys.executable, "-I", "-S", keeper.__file__, str(cluster), f"--linger-s={self.linger_s}"]
         if account:
             command += ["--account", account.name, str(account.uid), str(account.gid)]

@@ -1,10 +1,10 @@
 """The location and ownership of an embedded server's files, and the account that the server runs as.
 
-A home contains one folder for each version of PostgreSQL, such as `postgresql-18`: the cluster's folder. An
-ordinary user owns all of it. Root owns it too, but PostgreSQL refuses to run as root, so a separate account
-owns the data and the socket folder within. If that account cannot reach the home (below /root, say), the
-cluster's folder is a link to one in `/var/lib/tapewise/clusters`. No folder's permissions are widened for the
-account.
+A home contains a cluster's folder for each version of PostgreSQL, such as `postgresql-18`. An ordinary user
+owns everything in it. If root runs Tapewise, root owns the folder, but the data and the socket folder in it
+belong to a separate account, because PostgreSQL refuses to run as root. If that account cannot reach the home
+(below /root, say), the cluster's folder is a link to one in `/var/lib/tapewise/clusters`. No folder's
+permissions are widened for the account.
 """
 
 import hashlib
@@ -32,12 +32,12 @@ _ACCOUNT_ATTEMPTS = 10
 
 
 def find_account() -> Account | None:
-    """Return the account that the server must run as; None if we are not root, and it runs as our user.
+    """Return the account that the server must run as; None (our own user) unless we are root.
 
     Creates the system account `tapewise` if it is missing. The account has neither a home nor a shell.
 
     Raises:
-        ServerError: the account cannot be created, or our uid has no account (a container with a bare uid).
+        ServerError: the account cannot be created, or our uid has no account (in a container, say).
     """
     if os.geteuid() != 0:
         try:
@@ -84,12 +84,12 @@ def _add_account() -> str:
 
 
 def can_reach(folder: Path, account: Account) -> bool:
-    """Return whether the account may enter the folder. Tries it, because access lists count besides modes."""
+    """Return whether the account can enter the folder, by trying: modes do not show access lists."""
     return run(["/bin/sh", "-c", 'cd "$0"', folder], account, folder=Path("/")).returncode == 0
 
 
 def name_user(uid: int) -> str:
-    """Return the name of a user, or `uid 1234` if the machine knows none."""
+    """Return the name of a user, or `uid 1234` if the uid has none."""
     try:
         return pwd.getpwuid(uid).pw_name
     except KeyError:
@@ -97,7 +97,7 @@ def name_user(uid: int) -> str:
 
 
 def check_owner(home: Path, link: Path) -> None:
-    """Refuse a home that is somebody else's; `link` is the cluster's folder in it, which need not exist.
+    """Refuse a home that is somebody else's. `link` is the cluster's folder in it, and need not exist.
 
     An ordinary user may create a cluster in other users' folders, but may not use their clusters. Root may do
     neither, because the owner of the folder could swap the files that root is about to write.
@@ -145,7 +145,7 @@ def find_cluster(link: Path) -> Path | None:
 
 
 def make_cluster(home: Path, link: Path, account: Account | None, system_folder: Path) -> Path:
-    """Return the real path of a cluster's folder, created if missing; safe for several processes at once.
+    """Create a cluster's folder if it is missing, and return its real path. Safe against races.
 
     Raises:
         ServerError: the server's account cannot reach the folder.
@@ -193,10 +193,10 @@ def _link_cluster(home: Path, link: Path, base: Path) -> None:
 
 
 def make_system_folder(folder: Path) -> Path:
-    """Create a folder that root owns and all can read, and return it.
+    """Create a folder that root owns and everybody can read, and return it.
 
     Raises:
-        ServerError: it exists, and users other than root can write to it.
+        ServerError: the folder exists, and users other than root can write to it.
     """
     missing = [path for path in (folder, *folder.parents) if not path.exists()]
     for path in reversed(missing):
@@ -214,7 +214,7 @@ def make_system_folder(folder: Path) -> Path:
 def choose_socket_folder(cluster: Path) -> Path:
     """Return the folder of the server's socket: in the cluster's folder, or one with a short path in /tmp.
 
-    The path of a socket is limited to 107 bytes, and libpq takes a path with a comma for a list of hosts.
+    A socket's path is limited to 107 bytes, and libpq would take a path with a comma for a list of hosts.
     """
     folder = cluster / "run"
     length = len(os.fsencode(folder / SOCKET_NAME))
@@ -228,7 +228,7 @@ def make_socket_folder(folder: Path, account: Account | None) -> None:
     """Create the folder of the socket, which only its owner can enter, or check the existing one.
 
     Raises:
-        ServerError: it is not ours, not private or not a folder; in /tmp anybody could have put it there.
+        ServerError: it is not ours, not private or not a folder. In /tmp, anybody could have created it.
     """
     with suppress(FileExistsError):
         folder.mkdir(mode=0o700)

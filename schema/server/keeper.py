@@ -1,19 +1,19 @@
-"""The keeper, which stops an embedded PostgreSQL that nobody uses any more, and the locks it relies on.
+"""The keeper, which stops an embedded PostgreSQL that is no longer used, and the locks it relies on.
 
-A server outlives the command that started it, so the next command finds it running. It must not run for ever,
-but a command may be killed at any moment, and could then not stop it. So each server has a keeper, a small
-process that checks once a second whether anybody still holds a share of the server.
+A server outlives the command that started it, so that the next command finds it running. It must not run for
+ever, but commands cannot be relied on to stop it, because they may be killed at any moment. So each server
+has a keeper, a small process that checks once a second whether anybody still holds a share of the server.
 
-The kernel does the book-keeping, with `flock` on files in the cluster's folder: it frees a lock when the last
+The locks are taken with `flock` on files in the cluster's folder. The kernel frees a lock when the last
 process that holds it dies, however it dies.
 
     in-use.lock   shared by all clients while they use the server
     start.lock    held by a process that starts or stops the server, or an `initdb` that outlives its client
-    server.lock   held by the postmaster and each of its children, so by orphaned backends too
+    server.lock   held by the postmaster and all its children, including orphaned backends
     keeper.lock   held by the keeper
 
 This module needs only the standard library and imports none of our modules, because it is run by its path,
-isolated from the environment and the current folder. It runs on Linux only, because it looks for processes in
+isolated from the environment and the current folder. It runs only on Linux, because it looks for processes in
 `/proc`.
 """
 
@@ -54,7 +54,7 @@ def run(
     output: int | IO[bytes] = subprocess.PIPE,
     inherited: Sequence[int] = (),
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run a program of the server in `folder`, as `account` or else as our own user, and wait for it.
+    """Run one of the server's programs in `folder`, as `account` (None: our own user), and wait for it.
 
     The program's environment is bare, because `PGPORT`, `PGOPTIONS` and the like would change the server's
     behaviour, and another locale would change its messages. The program inherits only the file descriptors in
@@ -76,17 +76,17 @@ def run(
 
 
 def open_lock(path: Path) -> int:
-    """Open a lock file, created if missing; child processes do not inherit the descriptor."""
+    """Open a lock file, creating it if missing. Child processes do not inherit the descriptor."""
     return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
 
 
 def lock(descriptor: int, *, shared: bool = False) -> None:
-    """Lock exclusively or shared, and wait while others hold the lock."""
+    """Take a lock, exclusive or shared, and wait as long as others hold it."""
     fcntl.flock(descriptor, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
 
 
 def try_lock(descriptor: int) -> bool:
-    """Lock exclusively if nobody else holds the lock; return False if somebody does."""
+    """Take an exclusive lock if nobody else holds it; return False if somebody does."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -95,12 +95,12 @@ def try_lock(descriptor: int) -> bool:
 
 
 def unlock(descriptor: int) -> None:
-    """Release a lock and keep its file open."""
+    """Release a lock but keep its file open."""
     fcntl.flock(descriptor, fcntl.LOCK_UN)
 
 
 def read_pid_file(data: Path) -> list[str]:
-    """Return the lines of the postmaster's pid file; no lines if there is no such file."""
+    """Return the lines of the postmaster's pid file, or an empty list if there is no such file."""
     try:
         return (data / "postmaster.pid").read_text(errors="replace").splitlines()
     except (FileNotFoundError, NotADirectoryError):
@@ -118,7 +118,7 @@ def find_processes(data: Path, *, is_deleted: bool = False) -> list[int]:
             if str((process / "cwd").readlink()) != wanted:
                 continue
             program = str((process / "exe").readlink()).removesuffix(" (deleted)")
-        except OSError:  # the process ended in the meantime, or is another user's
+        except OSError:  # the process has ended, or belongs to another user
             continue
         if program.endswith("/postgres"):
             found.append(int(process.name))
@@ -136,7 +136,10 @@ def find_postmaster(data: Path) -> int | None:
 
 
 def send_signal(signal: str, pids: Sequence[int], account: Account | None) -> None:
-    """Signal processes as `account`, so a pid in that account's file cannot make root kill others."""
+    """Send a signal to processes, as `account`.
+
+    A pid may come from a file that the account can write, and must not make root kill another process.
+    """
     if pids:
         run(["/bin/sh", "-c", 'kill -s "$0" "$@"', signal, *map(str, pids)], account, folder=Path("/"))
 
@@ -144,7 +147,7 @@ def send_signal(signal: str, pids: Sequence[int], account: Account | None) -> No
 def stop_orphans(data: Path, account: Account | None, *, only_deleted: bool = False) -> bool:
     """End processes that have lost their postmaster or their data folder; return False if there are none.
 
-    They end as in a crash, from which the next start recovers. Left alone, a query could run for hours.
+    They end as in a crash, from which the next start recovers. Otherwise, their queries could run for hours.
     """
     orphans = find_processes(data, is_deleted=True)
     if not only_deleted and find_postmaster(data) is None:
@@ -158,8 +161,8 @@ def stop_server(
 ) -> bool:
     """Shut the server down and wait until all its processes end; return False if they do not end in time.
 
-    First tries a fast shutdown (clients are disconnected, a checkpoint is written), and after half the time a
-    shutdown without a checkpoint. The caller must hold `start.lock`. Does nothing if no server is running,
+    Begins with a fast shutdown, which disconnects clients and writes a checkpoint. After half the time, tries
+    a shutdown without a checkpoint. The caller must hold `start.lock`. Does nothing if no server is running,
     and copes with a deleted data folder.
     """
     begin = time.monotonic()
@@ -182,7 +185,7 @@ def stop_server(
 
 
 class Keeper:
-    """Watches one cluster's folder until its server is idle, stops it, and ends."""
+    """Watches a cluster's folder until its server is idle, then stops the server and ends."""
 
     def __init__(self, folder: Path, account: Account | None, linger_s: float) -> None:
         self.folder = folder
@@ -202,7 +205,7 @@ class Keeper:
             if self._is_folder_gone():
                 self._stop_deleted()
                 return
-            if not try_lock(self.start_lock):  # somebody is starting or stopping it
+            if not try_lock(self.start_lock):  # the server is being started or stopped
                 idle_since = None
                 continue
             if try_lock(self.in_use_lock):
@@ -212,8 +215,7 @@ class Keeper:
                 if is_kept or now - idle_since >= self.linger_s:
                     if not is_kept and not stop_server(self.data, self.server_lock, self.account):
                         sys.stderr.write("tapewise: the keeper could not stop the server\n")
-                    # Before start.lock, because the next process to take start.lock must see that the keeper
-                    # is gone.
+                    # Released before start.lock: whoever takes that next must see that the keeper is gone.
                     os.close(self.keeper_lock)
                     return
                 unlock(self.in_use_lock)
@@ -224,7 +226,7 @@ class Keeper:
     def _stop_deleted(self) -> None:
         """Stop the server of a deleted folder, but not a new server in its place.
 
-        Deletion takes time: our lock file may go first and the data last.
+        Deleting a folder takes time: our lock file may go first and the data last.
         """
         deadline = time.monotonic() + STOP_TIMEOUT_S
         while not try_lock(self.server_lock) and time.monotonic() < deadline:
@@ -240,9 +242,9 @@ class Keeper:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Become the keeper of a cluster, in the background; do nothing if it already has one.
+    """Start the keeper of a cluster in the background, unless the cluster already has one.
 
-    Returns when the keeper holds its lock and is therefore working.
+    Returns once the keeper holds its lock.
     """
     parser = argparse.ArgumentParser(prog="tapewise.schema.server.keeper", description=__doc__)
     parser.add_argument("folder", type=Path)

@@ -1,10 +1,10 @@
-"""Runs a program that ends when the process that started it ends, even by SIGKILL.
+"""Runs a program that ends when its parent process ends, even if by SIGKILL.
 
     python -I -S leash.py PID PROGRAM ARGUMENTS...
 
-PID is the process that starts this one. The kernel sends SIGTERM to the program when the thread that
-started it ends. This process becomes the program by `exec`, which keeps that setting. Setting it in
-subprocess's `preexec_fn` instead could hang if there are threads, because that code runs in the forked
+PID is the parent, which starts this process. This process asks the kernel to send it SIGTERM when the thread
+that started it ends, and then becomes the program by `exec`, which keeps that setting. Setting it in
+subprocess's `preexec_fn` instead could hang if the parent has threads, because that code runs in the forked
 process.
 
 Like `keeper.py`, this module needs only the standard library, imports none of our modules and runs on Linux

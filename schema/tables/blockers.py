@@ -15,7 +15,7 @@ LOOK_S = 0.1
 
 @dataclass(frozen=True)
 class Blocker:
-    """A session that another one waits for. `age` is its transaction's; `state` is None if hidden from us."""
+    """A session that another one waits for, and the age of its transaction. Hidden values are None."""
 
     pid: int
     login: str | None
@@ -39,7 +39,7 @@ def _round(age: timedelta) -> timedelta:
 
 @contextmanager
 def watch_blockers(connect: Callable[[], psycopg.Connection], pid: int) -> Iterator[list[Blocker]]:
-    """Yield a list that is kept up to date, during the block, with the last blockers of session `pid`.
+    """Yield a list of the last known blockers of session `pid`, which is kept up to date during the block.
 
     PostgreSQL knows them only during the wait, so a second connection watches.
     """

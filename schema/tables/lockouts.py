@@ -1,4 +1,4 @@
-"""Changes the schema while nobody else uses it. Waits for sessions that do, but not for ever.
+"""Locks other sessions out while the schema changes. Waits for those that use it, but not for ever.
 
 While one session waits for an exclusive lock, PostgreSQL makes all later sessions queue behind it. So each
 attempt is short, and the queue moves on between attempts. The locks are on tables and views, because only the
@@ -59,11 +59,11 @@ def locked_out(
     wait_s: float = WAIT_S,
     on_wait: Callable[[str], None] | None = None,
 ) -> Iterator[None]:
-    """Run the block after `prepare`, which takes the locks, in the transaction of `connection`.
+    """Run `prepare`, which takes the locks, and then the block, in the transaction of `connection`.
 
     Tries for `wait_s` seconds, and calls `on_wait` once with a description of the sessions in the way. If any
-    are still in the way after that, raises a DatabaseError that names them, and says by `action` ("upgrade")
-    what waited. `connect` opens another connection, which identifies those sessions.
+    are still in the way after that, raises a DatabaseError that names them and `action` ("upgrade", say).
+    `connect` opens a second connection, through which those sessions are identified.
     """
     deadline = time.monotonic() + wait_s
     connection.execute(
@@ -85,7 +85,7 @@ def locked_out(
                 if time.monotonic() + PAUSE_S > deadline:
                     raise _give_up(action, blockers, wait_s) from error
             time.sleep(PAUSE_S)
-        # The rest can only wait for sessions that the locks have not shut out.
+        # From here on, only sessions that the locks have not shut out can be in the way.
         _limit_waits(connection, wait_s * 1000)
         try:
             yield

@@ -45,7 +45,7 @@ class MartObject:
 
 
 def read_mart(folder: Path = SQL_FOLDER) -> list[MartObject]:
-    """Read the objects in `folder`, each after those that it depends on, otherwise by name.
+    """Read the objects in `folder`, sorted by name, except that each follows those that it depends on.
 
     Raises a DatabaseError that names the file if a file is missing or malformed, if a dependency is unknown,
     or if dependencies are circular.
@@ -127,9 +127,9 @@ def is_mart_current(connection: psycopg.Connection) -> bool:
 def drop_mart(connection: psycopg.Connection) -> None:
     """Drop schema `mart`, if there is one, in the caller's transaction.
 
-    Migrations need it gone before they alter a column that a view shows. Raises a DatabaseError that names
-    objects outside `mart` that depend on it (an analyst's own view), or objects in it that are not ours. In
-    that case nothing is dropped.
+    A migration cannot alter a column while a view shows it. Raises DatabaseError if objects outside `mart`
+    depend on it (an analyst's own view, say), or if it contains objects that are not ours; the message names
+    them. In that case nothing is dropped.
     """
     found = connection.execute(
         """
@@ -142,9 +142,9 @@ def drop_mart(connection: psycopg.Connection) -> None:
     ).fetchall()
     try:
         with connection.transaction():
-            # CASCADE is never used, because an object that we do not know must stop us. Functions come
-            # second, because a view may depend on one; PostgreSQL does not record what a function's text
-            # depends on.
+            # CASCADE is never used, because an object that is not ours must stop us. Functions are dropped
+            # after views, because a view may depend on a function; PostgreSQL does not record what a
+            # function's text depends on.
             for kind in ("VIEW", "FUNCTION"):
                 names = ", ".join(name for found_kind, name in found if found_kind == kind)
                 if names:
@@ -206,7 +206,7 @@ def _make(connection: psycopg.Connection, each: MartObject) -> None:
     """Create one object, check that metadata and database agree, and add comments and grants."""
     path = each.folder / f"{each.metadata.kind}.sql"
     try:
-        # Without parameters, psycopg sends the text unchanged, so `%` and `:word` mean nothing to it.
+        # Without parameters, psycopg sends the text unchanged, so `%` and `:word` are not special.
         connection.execute(each.text.encode())
     except psycopg.Error as error:
         raise DatabaseError(f"{path}: {str(error).strip()}") from error
@@ -267,7 +267,7 @@ def _finish_function(connection: psycopg.Connection, function: MartObject) -> No
 
 
 def _compare(each: MartObject, what: str, made: list[str], described: Iterable[str]) -> None:
-    """Raise DatabaseError unless the database has exactly what the metadata describes, in this order."""
+    """Raise DatabaseError unless the database has exactly what the metadata describes, in the same order."""
     path = each.folder / "metadata.yaml"
     if not made:
         raise DatabaseError(

@@ -1,4 +1,4 @@
-"""The description of a view or function of `mart` that accompanies its SQL: its `metadata.yaml`."""
+"""`metadata.yaml`, which describes the view or function of `mart` whose SQL is next to it."""
 
 from typing import Annotated, Literal, Self
 
@@ -20,11 +20,11 @@ LOG_FACTS = (
 class Metadata(BaseModel):
     """`metadata.yaml` of one object. The fields are the keys of the file, and no other keys are allowed.
 
-    An object that returns rows has `one_row_is` and `columns`, or `columns_of`, which names an object whose
-    columns it has; a function that returns one value has `returns`. `needs` lists the `LOG_FACTS` that the
-    object is built from: without a fact needed for `all` of it, the object has no rows, or none that serve
-    its purpose; without one needed for `part` of it, some columns or rows are missing. For `a or b`, either
-    will do. An object that is not built from logs needs nothing: `{}`.
+    An object that returns rows has `one_row_is` and either `columns` or `columns_of`, the name of an object
+    with the same columns. A function that returns one value has `returns`. `needs` lists the `LOG_FACTS` that
+    the object is built from. Without a fact needed for `all` of the object, it has no rows, or none that
+    serve its purpose. Without one needed for `part` of it, some columns or rows are missing. For `a or b`,
+    either fact will do. An object that is not built from logs needs nothing: `{}`.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True)

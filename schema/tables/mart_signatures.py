@@ -37,7 +37,7 @@ class Signature:
 
 
 def read_signature(function: MartObject) -> Signature:
-    """Read the signature of a function. Raises DatabaseError if its SQL is not written as in `sql/`."""
+    """Read the signature of a function. Raises DatabaseError if its SQL is not laid out as in `sql/`."""
     head = _HEAD.search(function.text)
     if function.metadata.kind != "function" or head is None:
         raise DatabaseError(f"{function.folder}: no function with arguments and result can be recognised")

@@ -21,8 +21,8 @@ metadata = sa.MetaData(
     }
 )
 
-# One sequence numbers the rows of all fact tables. A load takes numbers in blocks, because taking
-# five million of them one by one would cost more than a tenth of the load.
+# One sequence numbers the rows of all fact tables. A load takes numbers in blocks, because taking five
+# million of them one by one would take more than a tenth of the load's time.
 ROW_ID_BLOCK = 10_000
 row_ids = sa.Sequence("row_ids", schema="core", metadata=metadata, increment=ROW_ID_BLOCK)
 
@@ -57,7 +57,7 @@ archives = sa.Table(
     sa.CheckConstraint("kind in ('measured', 'synthetic', 'simulated')", name="kind"),
     schema="core",
     comment="One row per archive; what speaks of days or hours counts them in its timezone",
-    # Otherwise a table of a few rows is never analyzed, and plans for unknown sizes are twice as slow.
+    # By default, so small a table is never analyzed, and plans that do not know its size are twice as slow.
     postgresql_with={"autovacuum_analyze_scale_factor": 0, "autovacuum_analyze_threshold": 0},
 )
 
@@ -93,12 +93,12 @@ sources = sa.Table(
     instant("earliest_at"),
     instant("latest_at", nullable=True),
     sa.Column("created_at", Timestamp, nullable=False, server_default=sa.func.now()),
-    # Distinguishes the keys that turn names into pseudonyms, without revealing them. Null: names are kept.
+    # Identifies the key that turns names into pseudonyms, without revealing it. Null: names are kept.
     sa.Column("pseudonym_key_id", sa.Text),
     # The TOML text that describes a site's own format; null: the format's name identifies it.
     sa.Column("layout_text", sa.Text),
-    # True if its files also contain lines in other sources' formats. A line that one source has is not loaded
-    # by another.
+    # True if its files also contain lines in other sources' formats. A line that one source has loaded is not
+    # loaded by another.
     sa.Column("is_shared", sa.Boolean, nullable=False, server_default=sa.false()),
     # The fact tables for which the log reports failures. For others, failed attempts are unknown.
     sa.Column("failure_tables", sa.ARRAY(sa.Text), nullable=False, server_default="{}"),
@@ -118,7 +118,7 @@ log_files = sa.Table(
     sa.Column("id", sa.Integer, sa.Identity(always=False), primary_key=True),
     sa.Column("source_id", sa.Integer, sa.ForeignKey(sources.c.id), nullable=False),
     sa.Column("path", sa.Text, nullable=False),
-    # The digest of the first `read_bytes` decompressed bytes: the file as far as it was read.
+    # The digest of the first `read_bytes` decompressed bytes, which is the part that has been read.
     sa.Column("content_digest", sa.Text, nullable=False),
     sa.Column("read_bytes", sa.BigInteger, nullable=False),
     sa.Column("waiting_bytes", sa.BigInteger, nullable=False),
@@ -133,9 +133,9 @@ log_files = sa.Table(
     sa.Column("held_count", sa.BigInteger, nullable=False),
     sa.Column("ignored_count", sa.BigInteger, nullable=False),
     sa.Column("rejected_count", sa.BigInteger, nullable=False),
-    # The date of the lines' clock times, if the lines carry no dates themselves.
+    # The date of the lines, if they give only the time of day.
     sa.Column("log_date", sa.Date),
-    # The file's identity before its first byte was read, as reported by the system; null: unknown. A file
+    # The file's identity, as reported by the system before the first byte was read; null: unknown. A file
     # with the same identity is not opened again. Device and inode numbers are unsigned.
     sa.Column("device", sa.Numeric(20, 0)),
     sa.Column("inode", sa.Numeric(20, 0)),
@@ -150,8 +150,8 @@ log_files = sa.Table(
     comment="One row per log file (a path and what stood there); a file that has grown keeps its row",
 )
 
-# Copies, rotated files and grown files contain pieces that were read before. Their digests show this, and
-# these pieces are not parsed again.
+# Copies, rotated files and grown files contain pieces that were read before. These are recognised by their
+# digests and not parsed again.
 segments = sa.Table(
     "segments",
     metadata,
@@ -181,7 +181,7 @@ secrets = sa.Table(
     comment="One row per secret of the warehouse: with 'file keys', paths become the keys of files",
 )
 
-# Anybody who may connect could take an advisory lock; only the loader can lock this table.
+# Anybody who may connect could take an advisory lock, but only the loader can lock this table.
 rounds = sa.Table(
     "rounds",
     metadata,
@@ -189,8 +189,8 @@ rounds = sa.Table(
     comment="Never has a row: who reads all sources in turn locks it, so that nobody else does",
 )
 
-# There are no foreign keys, because they are checked row by row. Commands that delete log files delete these
-# rows by source.
+# There are no foreign keys, because they would be checked row by row. Commands that delete log files delete
+# these rows by source.
 landmarks = sa.Table(
     "landmarks",
     metadata,
@@ -198,14 +198,14 @@ landmarks = sa.Table(
     # The digest of four consecutive lines, and of the file's date if lines have none.
     sa.Column("digest", sa.BigInteger, primary_key=True, autoincrement=False),
     sa.Column("log_file_id", sa.Integer, nullable=False),
-    # One bit for each of the four lines, the lowest for the first: whether the line is a fact.
+    # One bit for each of the four lines, set if the line is a fact. The lowest bit is for the first line.
     sa.Column("fact_lines", sa.SmallInteger, nullable=False),
     schema="ledger",
     comment="One row per place of a source's log files by which copies are found in other sources",
 )
 
-# With this table, the rows that a load wrote to one month can be found and recounted, and perhaps one day be
-# stored elsewhere. It has no foreign keys, for the same reason as `landmarks`.
+# Makes it possible to find and recount the rows that a load wrote to one month, and perhaps one day to move
+# them to other storage. There are no foreign keys, for the same reason as in `landmarks`.
 loaded_rows = sa.Table(
     "loaded_rows",
     metadata,
@@ -248,7 +248,7 @@ rejected_lines = sa.Table(
 
 
 def _day_only_flag() -> sa.Column[bool]:
-    """A flag for events of which only the day is known. Their time is noon."""
+    """A flag for events of which only the day is known. They are stored as of noon."""
     return sa.Column("is_time_of_day_unknown", sa.Boolean, nullable=False, server_default=sa.false())
 
 
@@ -259,16 +259,15 @@ def _facts(
     *columns: sa.schema.SchemaItem,
     is_outcome_logged: bool = True,
 ) -> sa.Table:
-    """A fact table, partitioned into months by `event_time`. It says who, where from (lineage), when and
-    what.
+    """A fact table, partitioned into months by `event_time`. `columns` follow those of every fact table.
 
-    `is_outcome_logged` is false if a log may not say how the operation ended. In that case `is_failed` can be
-    null.
+    `is_outcome_logged` is false if some logs do not say how the operation ended. In that case `is_failed` can
+    be null.
 
-    There is no key or unique index, because it would cost three times the load (measured during the design).
-    Instead, a load first compares its lines with those already stored. There are no foreign keys either,
-    because they are checked row by row. The BRIN index serves time ranges, `explain row` (id) and recounts by
-    lineage.
+    There is no key or unique index, because it would make a load take three times as long (measured during
+    the design). Instead, a load first compares its lines with those already stored. There are no foreign keys
+    either, because they would be checked row by row. The BRIN index serves time ranges, `explain row` (by
+    `id`) and recounts (by `log_file_id`).
     """
     return sa.Table(
         table,
@@ -280,7 +279,7 @@ def _facts(
         sa.Column("line_number", sa.BigInteger, nullable=False),
         sa.Column("line_hash", sa.BigInteger, nullable=False),
         sa.Column("occurrence", sa.Integer, nullable=False),
-        # 0 is the fact for which the line counts in the balance; a line with several facts also has 1, 2, ...
+        # 0 for the fact that stands for its line in the balance. Further facts of the line have 1, 2, ...
         sa.Column("ordinal", sa.SmallInteger, nullable=False, server_default=sa.text("0")),
         instant(event_time),
         sa.Column("interface", sa.Text, nullable=False),
@@ -415,8 +414,8 @@ srb_sessions = _facts(
     sa.Column("storage_type", sa.Text),
     sa.Column("open_type", sa.Text, nullable=False),
     sa.Column("open_s", DOUBLE_PRECISION),
-    # The time from open to close, with reads, writes, seeks and everything the program did in between. It is
-    # not a transfer time.
+    # The time from open to close. It includes everything the program did besides reads, writes and seeks, so
+    # it is not a transfer time.
     sa.Column("session_s", DOUBLE_PRECISION),
     sa.Column("read_count", sa.BigInteger),
     sa.Column("read_bytes", sa.BigInteger),
@@ -478,9 +477,9 @@ tape_events = _facts(
     is_outcome_logged=False,
 )
 
-# A site's own daily counts, one for each row of the tables in its report. `reported_at` is noon of that day
-# by the source's clock, and serves only to partition the table into months. A correction adds rows; the later
-# rows count.
+# A site's own daily counts, one row for each row of the tables in its report. `reported_at` is noon of that
+# day by the source's clock, and serves only to partition the table into months. A correction adds rows, which
+# count instead of the earlier ones.
 daily_reports = _facts(
     "daily_reports",
     "reported_at",
@@ -489,7 +488,7 @@ daily_reports = _facts(
     sa.Column("system", sa.Text),
     sa.Column("item", sa.Text),
     sa.Column("part", sa.Text),
-    # A JSON object: the figures by name.
+    # A JSON object that maps names to figures.
     sa.Column("figures", sa.Text, nullable=False),
     flag("is_total"),
 )

@@ -11,12 +11,12 @@ workload_models = sa.Table(
     identity(),
     sa.Column("archive_id", sa.Integer, sa.ForeignKey(archives.c.id), nullable=False),
     sa.Column("name", sa.Text, nullable=False, unique=True),
-    # The second dimension, besides size: the transfer's own time, or the time that opening the file took.
+    # The second dimension, besides size: the time of the transfer itself, or the time to open the file.
     sa.Column("measure", sa.Text, nullable=False),
     instant("since", nullable=True),
     instant("until", nullable=True),
     sa.Column("criterion", sa.Text, nullable=False),
-    # A user's next request after this long without a request begins another burst.
+    # A request begins a new burst if its user made no request for this long before it.
     sa.Column("idle_s", DOUBLE_PRECISION, nullable=False),
     sa.Column("seed", sa.BigInteger, nullable=False),
     sa.Column("program_version", sa.Text, nullable=False),
@@ -34,10 +34,11 @@ workload_groups = sa.Table(
     sa.Column("model_id", sa.Integer, sa.ForeignKey(workload_models.c.id), primary_key=True),
     sa.Column("interface", sa.Text, primary_key=True),
     sa.Column("direction", sa.Text, primary_key=True),
-    # The requests that are in classes. Requests without a size or time are set apart, and counted by reason.
+    # The requests in classes. Requests without a size or time are in no class, and `set_apart` counts them by
+    # reason.
     sa.Column("request_count", sa.BigInteger, nullable=False),
     sa.Column("set_apart", JSONB, nullable=False),
-    # The criterion by number of classes; null if there were too few different requests for that many.
+    # The criterion for each number of classes; null if there were too few distinct requests for that number.
     sa.Column("criterion_values", JSONB, nullable=False),
     sa.Column("bursts", JSONB, nullable=False),
     sa.CheckConstraint("direction in ('put', 'get')", name="direction"),
@@ -55,7 +56,7 @@ workload_classes = sa.Table(
     sa.Column("name", sa.Text, nullable=False),
     sa.Column("request_count", sa.BigInteger, nullable=False),
     sa.Column("size_bytes", sa.Numeric, nullable=False),
-    # The gets for which it is known whether their file was on disk.
+    # Get requests that are known to have found, or not to have found, their file on disk.
     sa.Column("cached_count", sa.BigInteger, nullable=False),
     sa.Column("uncached_count", sa.BigInteger, nullable=False),
     sa.Column("size_log10", DOUBLE_PRECISION, nullable=False),
@@ -134,7 +135,7 @@ request_waits = sa.Table(
     ),
     # No foreign key: fact tables have no key to refer to.
     sa.Column("transfer_id", sa.BigInteger, primary_key=True, autoincrement=False),
-    # Time by cause; the causes add up to the request's time.
+    # The whole time of the request, split by cause.
     sa.Column("user_wait_s", DOUBLE_PRECISION, nullable=False),
     sa.Column("port_wait_s", DOUBLE_PRECISION, nullable=False),
     sa.Column("file_wait_s", DOUBLE_PRECISION, nullable=False),

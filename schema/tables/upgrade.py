@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from alembic.config import Config
 
 _MIGRATIONS = Path(__file__).parents[2] / "migrations"
-# The first command in a new home creates the warehouse. Commands at the same time wait only for that one.
+# The first command in a new home creates the warehouse. Others that start at the same time wait for it.
 _FIRST_WAIT_S = 300.0
 
 
 def known_revisions() -> list[str]:
-    """The revisions that this program knows, in order: their file names begin with their numbers."""
+    """The revisions that this program knows, in order: the beginnings of the migrations' file names."""
     return sorted(path.name.partition("_")[0] for path in (_MIGRATIONS / "versions").glob("[0-9]*.py"))
 
 
@@ -53,7 +53,7 @@ def check_revision(connection: psycopg.Connection) -> None:
 
 
 def check_upgradable(connection: psycopg.Connection) -> str:
-    """Return the revision of the database. Raises RevisionError if there is none or it is unknown."""
+    """Return the revision of the database. Raises RevisionError if it has none or an unknown one."""
     current = current_revision(connection)
     if current is None:
         raise RevisionError("the database holds no warehouse yet", hint="Run `tapewise db upgrade`.")
@@ -69,7 +69,7 @@ def check_upgradable(connection: psycopg.Connection) -> str:
 
 
 def is_unreleased(revision: str) -> bool:
-    """Whether a revision that this program does not know is from before the first release."""
+    """Whether an unknown revision is from before the first release."""
     return revision < known_revisions()[0]
 
 
@@ -101,11 +101,11 @@ def upgrade(
 ) -> None:
     """Create roles, run the migrations up to `revision` and rebuild `mart`, all in one transaction.
 
-    `connect` opens a connection as the owner. Waits up to `wait_s` seconds for sessions that use what it
-    changes, in a transaction or another upgrade, and calls `on_wait` once with a description of them. Raises
-    a DatabaseError that names them if they take longer, and RevisionError if the warehouse is newer than this
-    program or older than the first release. The views need the newest revision, so an older revision, which
-    only tests request, gets no `mart`.
+    `connect` opens a connection as the owner. Waits up to `wait_s` seconds for sessions in the way, including
+    other upgrades, and calls `on_wait` once with a description of them. If they take longer, raises a
+    DatabaseError that names them. Raises RevisionError if the warehouse is newer than this program or older
+    than the first release. The views need the newest revision, so an older revision, which only tests
+    request, gets no `mart`.
     """
     from alembic import command  # noqa: PLC0415  # see above
 

@@ -37,8 +37,8 @@ def lock_archive(
 ) -> None:
     """Become the only loader of the archive until the transaction ends. Calls `on_wait` before waiting.
 
-    The lock is on the archive's row, because a login that may only read cannot take it, unlike an advisory
-    lock. Nothing is locked if the archive is gone.
+    The lock is on the archive's row. Unlike an advisory lock, it cannot be taken by a login that may only
+    read. Nothing is locked if the archive is gone.
     """
     row = "SELECT FROM core.archives WHERE id = %s"
     free = connection.execute(f"{row} FOR NO KEY UPDATE SKIP LOCKED", [archive_id])

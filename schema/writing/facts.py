@@ -1,7 +1,7 @@
-"""The only place that writes facts: frames with rows of a table, in a load's transaction.
+"""Writes facts in a load's transaction. No other code writes them.
 
 Callers pass (table, frame). Row numbers, month partitions, the ledger's counts by month and the index
-summaries are all handled here, so facts may one day also go to another kind of storage.
+summaries are all handled here, so that facts could one day also go to another kind of storage.
 """
 
 from collections import Counter
@@ -24,7 +24,7 @@ _NOTE = """
     SELECT %s, %s, fact_table, month, %s, row_count
     FROM unnest(%s::text[], %s::date[], %s::bigint[]) AS written (fact_table, month, row_count)
 """
-# A row belongs to the latest load of its file whose row numbers begin at or before the row's.
+# A row belongs to the latest load of its file whose first row number is at most the row's.
 _MOVED = sql.SQL("""
     WITH moved AS (
         SELECT log_file_id, month, load_id, count(*) AS row_count
@@ -50,8 +50,8 @@ _ARRIVE = _MOVED + sql.SQL("""
         DO UPDATE SET row_count = held.row_count + excluded.row_count
 """)
 
-# Counts what is left of the month in which the forgotten time ends. A load's row numbers end where the next
-# load's begin.
+# Counts the rows that are left in the month in which the forgotten time ends. A load's row numbers end where
+# the next load's begin.
 _RECOUNT = """
     WITH loads AS (
         SELECT log_file_id, load_id, lead(load_id) OVER of_file AS next_load_id
@@ -82,7 +82,7 @@ _DROP_EMPTY = """
 
 @dataclass(frozen=True)
 class EncodedFacts:
-    """Rows of a fact table, ready to be sent: numbered (`rows`), and as the pieces of a binary COPY."""
+    """Rows of a fact table, ready to be sent: numbered (`rows`), and encoded for binary COPY (`pieces`)."""
 
     table: sa.Table
     rows: pl.DataFrame
@@ -99,9 +99,9 @@ class EncodedFacts:
 class FactWriter:
     """Writes the facts of one load of a log file.
 
-    The thread that makes the rows calls `encode`, and may run ahead of the thread that has the load's
-    transaction and calls `write`. `settling` belongs to the first thread, and is in autocommit mode because
-    row numbers and month partitions must exist before the rows.
+    One thread makes the rows and calls `encode`. It may run ahead of the thread that has the load's
+    transaction and calls `write`. `settling` is the first thread's connection, in autocommit mode because row
+    numbers and month partitions must exist before the rows.
     """
 
     def __init__(self, settling: psycopg.Connection, source_id: int, log_file_id: int) -> None:
@@ -142,19 +142,19 @@ class FactWriter:
             self._written[facts.table.name, month] += row_count
 
     def end(self, connection: psycopg.Connection) -> None:
-        """After the last fact, record in the ledger how many facts were written, by table and month."""
+        """Record in the ledger the number of facts by table and month. Call this after the last `write`."""
         if self._written:
             tables, months = zip(*self._written, strict=True)
             values = [list(tables), list(months), list(self._written.values())]
             connection.execute(_NOTE, [self._log_file_id, self._load_id, self._source_id, *values])
 
     def summarise(self) -> None:
-        """After the last write, summarise the indexes of the months written."""
+        """Summarise the indexes of the months written. Call this after the last `write`."""
         self._partitions.end()
 
 
 def note_moves(connection: psycopg.Connection, source_id: int, table: str, moved: pl.DataFrame) -> None:
-    """Record in the ledger which rows of `table` are now in another month.
+    """Record in the ledger which rows of `table` have moved to another month.
 
     `moved` has the `log_file_id` and `id` of these rows, and their event times before (`first_at`) and after
     (`second_at`). Runs in the transaction of `connection`, which has moved the rows.
@@ -174,7 +174,10 @@ def note_moves(connection: psycopg.Connection, source_id: int, table: str, moved
 
 
 def note_forgotten(connection: psycopg.Connection, archive_id: int, since: datetime) -> None:
-    """Record in the ledger that the archive's facts from before `since` are gone, in the same transaction."""
+    """Record in the ledger that an archive's facts from before `since` are gone.
+
+    Runs in the transaction that deletes them.
+    """
     month = since.astimezone(UTC).date().replace(day=1)
     next_month = (month + timedelta(days=31)).replace(day=1)
     values = {

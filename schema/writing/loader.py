@@ -1,8 +1,8 @@
 """Bulk loading: polars frames into tables by binary COPY.
 
 pgpq encodes Arrow batches into PostgreSQL's binary format, and psycopg sends them. Encoding holds the
-interpreter lock, and sending waits without it, so a producer thread encodes small batches while the main
-thread sends. pgpq silently writes an Int64 into a float8 column as 5e-324, and a time without a zone as UTC,
+interpreter lock, and sending releases it, so a producer thread encodes small batches while the main thread
+sends. pgpq silently writes an Int64 into a float8 column as 5e-324, and a time without a zone as UTC,
 so `check_frame` runs before anything is encoded.
 """
 
@@ -23,8 +23,8 @@ from tapewise.schema.tables.models import ROW_ID_BLOCK
 
 BATCH_ROWS = 10_000
 
-# When a connection is lost, psycopg raises an error and also logs that it could not end the COPY and the
-# transaction; without a handler, Python would print this before our own message.
+# When a connection is lost, psycopg raises an error, and also logs that it could not end the COPY and the
+# transaction. Without a handler, Python would print this before our own message.
 logging.getLogger("psycopg").addHandler(logging.NullHandler())
 
 _POLARS_TYPES: tuple[tuple[type[Any], pl.DataType], ...] = (
@@ -68,7 +68,7 @@ def check_frame(frame: pl.DataFrame, table: sa.Table) -> None:
 
 
 class Encoded(NamedTuple):
-    """Rows in PostgreSQL's binary COPY format: the columns that are sent, and pieces, none of them empty."""
+    """Rows in PostgreSQL's binary COPY format: the columns that are sent, and the pieces, none empty."""
 
     columns: tuple[str, ...]
     pieces: Iterator[bytes]
@@ -77,8 +77,8 @@ class Encoded(NamedTuple):
 def encode_frame(frame: pl.DataFrame, table: sa.Table) -> Encoded:
     """Encode `frame` for `copy_encoded`, without the columns in which every row has the table's default.
 
-    Most of these are columns of nulls, which would make up a sixth of the bytes of an NFT log. Raises
-    SchemaMismatchError if the frame does not fit `table`.
+    Most of the omitted columns contain only nulls, which would make up a sixth of the bytes sent for an NFT
+    log. Raises SchemaMismatchError if the frame does not fit `table`.
     """
     check_frame(frame, table)
     needed = [column.name for column in table.columns if not _is_default(frame[column.name], column)]
@@ -131,10 +131,10 @@ def read_frame(
     parameters: Any,
     schema: Mapping[str, pl.DataType | type[pl.DataType]],
 ) -> pl.DataFrame:
-    """Return the result of `query` as a frame of `schema`. Uses COPY, and so makes no object for each value.
+    """Return the result of `query` as a frame. Uses COPY, so as not to make an object for each value.
 
-    `parameters` are as in psycopg; `schema` names the query's columns in order. Rows stay in the query's
-    order.
+    `parameters` are as in psycopg. `schema` names the query's columns in order, with the types they get. Rows
+    stay in the query's order.
     """
     return next(read_frames(connection, query, parameters, schema), pl.DataFrame(schema=schema))
 
@@ -150,7 +150,7 @@ def read_frames(
 
     No frame is empty. Without `piece_bytes` there is at most one.
     """
-    # The types in COPY's output: a time is written as a number, which is exact.
+    # The types in COPY's output. Times are sent as numbers, which are exact.
     written = {
         name: pl.Int64 if dtype == pl.Datetime else pl.String if dtype == pl.Boolean else dtype
         for name, dtype in schema.items()
@@ -176,7 +176,7 @@ def read_frames(
 def _read_pieces(
     connection: psycopg.Connection, statement: sql.Composed, parameters: Any, piece_bytes: int | None
 ) -> Iterator[io.BytesIO]:
-    """Yield what COPY sends, in pieces of whole rows; none is empty."""
+    """Yield what COPY sends, in pieces of whole rows, none of them empty."""
     buffer = io.BytesIO()
     with connection.cursor() as cursor, cursor.copy(statement, parameters) as copy:
         # PostgreSQL sends each row as a message of its own, and psycopg delivers whole messages.
@@ -192,7 +192,7 @@ def _read_pieces(
 
 
 def take_row_ids(settling: psycopg.Connection, count: int) -> list[int]:
-    """Take as many blocks of row numbers as `count` rows need; returns the first number of each."""
+    """Take as many blocks of row numbers as `count` rows need, and return the first number of each."""
     blocks = -(-count // ROW_ID_BLOCK)
     rows = settling.execute("SELECT nextval('core.row_ids') FROM generate_series(1, %s)", [blocks]).fetchall()
     return [row[0] for row in rows]

@@ -51,10 +51,10 @@ class NameTable:
 
 
 def drop_unused_names(connection: psycopg.Connection, archive_id: int) -> int:
-    """Delete the users and hosts of an archive that no fact refers to; returns how many.
+    """Delete the users and hosts of an archive that no fact refers to, and return how many there were.
 
     Runs in the caller's transaction, which holds the archive's lock. A load must take that lock before it
-    resolves names, because until it sends its facts nothing refers to them.
+    resolves names, because nothing refers to new names until it sends its facts.
     """
     count = 0
     for table, column in (("users", "user_id"), ("hosts", "host_id")):

@@ -1,4 +1,4 @@
-"""The contents of a stream's bursts: requests and gaps, users, classes, sizes, and where files are."""
+"""Draws the contents of a stream's bursts: requests, gaps, users, classes, sizes and origins."""
 
 from dataclasses import dataclass
 
@@ -10,15 +10,15 @@ from tapewise.simulator.demand.models import QUANTILE_LEVELS, Bursts, Group, Use
 from tapewise.simulator.demand.weeks import DRAW_LIMIT
 from tapewise.simulator.kernel.tables import Floats, Integers
 
-# The limit is as in a machine file: above it, a float no longer counts single bytes.
+# The limit is the same as in a machine file: above it, a float cannot represent every whole number.
 LARGEST_BYTES = 1 << 53
-# Added to gaps before their logarithm is taken, because many gaps are 0 in logs with whole seconds.
+# Added to gaps before taking logarithms, because many gaps are 0 in logs whose times are whole seconds.
 GAP_SHIFT_S = 1.0
 
 
 @dataclass(frozen=True)
 class Requests:
-    """The times of requests, the numbers of their bursts (in order), and their users."""
+    """The times of requests, the burst number of each request (ascending), and their users."""
 
     asked_s: Floats
     burst: Integers
@@ -38,7 +38,7 @@ def draw_requests(bursts: Bursts, begins_s: Floats, rng: np.random.Generator) ->
         bursts.request_count_quantiles,
         mean=bursts.request_count / bursts.burst_count,
         smallest=1.0,
-        # One burst may have all requests, less one for each of the other bursts.
+        # The largest possible burst has all requests except one for each other burst.
         largest_excess=bursts.request_count - bursts.burst_count + 1 - bursts.request_count_quantiles[-1],
     )
     counts = draw_whole(law, rng, len(begins_s)).astype(np.int64)
@@ -64,7 +64,7 @@ def draw_requests(bursts: Bursts, begins_s: Floats, rng: np.random.Generator) ->
 
 
 def draw_users(shares: tuple[UserShare, ...], rng: np.random.Generator, count: int) -> Integers:
-    """Draw users, from 1, by their shares of requests; users between two given ranks have equal shares."""
+    """Draw users (numbered from 1) by share of requests. Users between two given ranks have equal shares."""
     ratios = np.array([0.0, *(share.running_ratio for share in shares)])
     ranks = np.array([0, *(share.user_rank for share in shares)])
     drawn = np.interp(rng.random(count) * ratios[-1], ratios, ranks)
@@ -73,11 +73,12 @@ def draw_users(shares: tuple[UserShare, ...], rng: np.random.Generator, count: i
 
 
 def draw_labels(group: Group, burst: Integers, rng: np.random.Generator) -> Integers:
-    """Draw the class of each request, as an index into `group.classes`; `burst` gives their bursts, in order.
+    """Draw the class of each request, as an index into `group.classes`; `burst` is ascending.
 
-    A request has the class of the request before it in its burst, or else a class drawn by the classes'
-    shares. So two in a row have the same class as often as `same_class_ratio` says, and the shares are kept
-    too. If the ratio is lower than chance would give, chance decides.
+    A request either keeps the class of the previous request in its burst, or gets a class drawn by the
+    classes' shares. The choice is such that two consecutive requests have the same class as often as
+    `same_class_ratio` says. This preserves the shares. If the ratio is lower than independent draws would
+    give, all draws are independent.
     """
     shares = np.array([one.request_count for one in group.classes]) / group.request_count
     by_chance = float((shares**2).sum())
@@ -91,12 +92,12 @@ def draw_labels(group: Group, burst: Integers, rng: np.random.Generator) -> Inte
 
 
 def draw_sizes(group: Group, label: Integers, rng: np.random.Generator) -> Integers:
-    """Draw the sizes in bytes of requests of these classes; the mean of each class is the model's."""
+    """Draw sizes in bytes for requests of the given classes. The mean size of each class is the model's."""
     sizes = np.empty(len(label))
     for number, one in enumerate(group.classes):
         here = label == number
         if here.any():
-            # Among fewer than a hundred requests, the highest quantile is the largest value.
+            # With fewer than a hundred requests, the highest quantile is the largest value.
             is_whole = one.request_count * (1 - QUANTILE_LEVELS[-1]) < 1
             law = Law.from_mean(
                 QUANTILE_LEVELS,
@@ -110,7 +111,7 @@ def draw_sizes(group: Group, label: Integers, rng: np.random.Generator) -> Integ
 
 
 def draw_origins(group: Group, label: Integers, rng: np.random.Generator) -> np.ndarray:
-    """Draw the origins of requests (put, disk or tape) by what is known about their classes."""
+    """Draw the origins of requests (put, disk or tape) by the shares known for their classes."""
     if group.direction == "put":
         return np.full(len(label), "put")
     tape_shares = np.array(

@@ -1,10 +1,11 @@
-"""Distributions to draw from, which a workload model describes by a few quantiles and a mean.
+"""Distributions that a workload model describes by a few quantiles and a mean.
 
 Between two levels, the logarithm of the value is interpolated over the quantiles of the normal distribution,
-which is exact for lognormal values. Below the lowest level, every value equals that quantile. Most of
-an archive's bytes are in files above the highest level. The quantiles say nothing about those files, but the
-mean does. Above the highest level, values therefore continue exponentially, which assumes least, as far as
-the mean requires.
+which is exact for lognormal values. Below the lowest level, every value equals the lowest quantile. Most of
+an archive's bytes are in files above the highest level. The quantiles say nothing about these files, but the
+mean does. Above the highest level, an exponentially distributed excess is therefore added to the highest
+quantile. Its mean is chosen to give the required overall mean. An exponential tail makes the fewest
+assumptions.
 """
 
 import math
@@ -19,17 +20,17 @@ import numpy as np
 from tapewise.simulator.kernel.tables import Floats
 
 _NORMAL = NormalDist()
-# The Gauss-Legendre rule on 0 to 1, because the closed form overflows if values jump by many decades.
+# Gauss-Legendre quadrature from 0 to 1. The closed form overflows if values jump by many powers of ten.
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(128)
 _NODES, _WEIGHTS = (_NODES + 1) / 2, _WEIGHTS / 2
 
 
 @dataclass(frozen=True)
 class Law:
-    """A distribution whose quantiles at `scores` (of the normal distribution) have these `logarithms`.
+    """A distribution given by the `logarithms` of its quantiles at normal `scores`.
 
-    `shift` was added before the logarithms were taken. Above the last quantile, `excess` is the mean of what
-    is added to that quantile. The part of a value above `smallest` is multiplied by `scale`.
+    `shift` was added to the quantiles before taking logarithms. Values above the last quantile exceed it by
+    `excess` on average. The part of a value above `smallest` is multiplied by `scale`.
     """
 
     scores: Floats
@@ -41,7 +42,7 @@ class Law:
 
     @classmethod
     def from_quantiles(cls, levels: Sequence[float], values: Sequence[float], *, shift: float) -> Self:
-        """The distribution with `values` at `levels`, flat at both ends; with a `shift`, values may be 0."""
+        """Make the distribution with these quantiles, flat at both ends. With a `shift`, values may be 0."""
         scores = np.array([_NORMAL.inv_cdf(level) for level in levels])
         return cls(scores, np.log(np.array(values) + shift), shift)
 
@@ -55,9 +56,9 @@ class Law:
         smallest: float,
         largest_excess: float,
     ) -> Self:
-        """The distribution of values from `smallest` (above 0) that has this mean.
+        """Make the distribution with these quantiles and this mean; no value is below `smallest` (above 0).
 
-        If the quantiles alone make the mean too high, or `largest_excess` leaves it too low, all values are
+        If the quantiles alone make the mean too high, or `largest_excess` keeps it too low, all values are
         scaled.
         """
         flat = cls.from_quantiles(levels, np.maximum(np.array(values), smallest).tolist(), shift=0.0)
@@ -69,7 +70,7 @@ class Law:
 
     @cached_property
     def mean(self) -> float:
-        """The calculated mean."""
+        """The mean of the distribution."""
         values = np.exp(self.logarithms)
         width = np.diff(self.scores)[:, None]
         places = self.scores[:-1, None] + width * _NODES
@@ -92,5 +93,5 @@ class Law:
 
 
 def draw_whole(law: Law, rng: np.random.Generator, count: int) -> Floats:
-    """Draw whole numbers: values are rounded up just often enough to keep the mean."""
+    """Draw whole numbers. Values are rounded up or down at random, which preserves the mean."""
     return np.floor(law.draw(rng, count) + rng.random(count))

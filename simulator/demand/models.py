@@ -1,7 +1,7 @@
 """Workload models from which streams are generated, read from the warehouse or from an exported file.
 
-Both give the same `Model`, which contains only what a stream needs. docs/reference/workload.schema.json
-describes the exported document, which has more fields.
+Both sources give the same `Model`, which contains only what a stream needs. The exported document has more
+fields; docs/reference/workload.schema.json describes it.
 """
 
 import json
@@ -29,7 +29,7 @@ Week = Annotated[tuple[Count, ...], Field(min_length=HOURS_OF_WEEK, max_length=H
 
 @dataclass(frozen=True)
 class RequestClass:
-    """A class of requests; `cached_count` and `uncached_count` count the gets with a known origin."""
+    """A class of requests. `cached_count` and `uncached_count` count gets known to be from disk and tape."""
 
     class_number: int
     name: str
@@ -48,7 +48,7 @@ class RequestClass:
 
 @dataclass(frozen=True)
 class UserShare:
-    """The share of the requests that come from the first `user_rank` users."""
+    """The share of the requests that come from the `user_rank` busiest users."""
 
     user_rank: Annotated[int, Field(ge=1)]
     running_ratio: Ratio
@@ -56,7 +56,7 @@ class UserShare:
 
 @dataclass(frozen=True)
 class Bursts:
-    """Bursts, each a batch of requests from one user: sizes, gaps, users and hours of the week."""
+    """Statistics of bursts (batches of requests from one user): sizes, gaps, users and hours of the week."""
 
     burst_count: Count
     request_count: Count
@@ -69,7 +69,7 @@ class Bursts:
     week_request_counts: Week
 
     def __post_init__(self) -> None:
-        """Check that the model describes its bursts, with values in order."""
+        """Check that the values are complete, in order and consistent."""
         for name in ("request_count_quantiles", "gap_quantiles_s"):
             _check_quantiles(name, getattr(self, name))
         _check_rising("user_shares", [share.running_ratio for share in self.user_shares])
@@ -90,7 +90,7 @@ class Bursts:
 
 @dataclass(frozen=True)
 class Group:
-    """The requests of one interface and direction; `request_count` of them are in classes."""
+    """The requests of one interface and direction; `request_count` counts those that are in classes."""
 
     interface: str
     direction: Literal["put", "get"]
@@ -99,7 +99,7 @@ class Group:
     bursts: Bursts
 
     def __post_init__(self) -> None:
-        """Check that every request is in a class, and that there are enough requests."""
+        """Check that the counts of classes and of bursts agree with `request_count`."""
         if sum(one.request_count for one in self.classes) != self.request_count:
             raise ValueError(f"the classes' requests do not add up to request_count, {self.request_count}")
         asked_count = self.bursts.request_count + self.bursts.unattributed_count
@@ -138,7 +138,7 @@ class Model:
 
 _MODEL = TypeAdapter(Model)
 
-# One statement is one snapshot.
+# A single statement reads a single snapshot.
 _QUERY = """
     SELECT jsonb_build_object(
         'name', models.name, 'archive', archives.name, 'kind', archives.kind,
@@ -162,7 +162,7 @@ _QUERY = """
 
 
 def read_model(connection: psycopg.Connection, name: str) -> Model:
-    """Read the workload model called `name`; `connection` must be a loader's.
+    """Read the workload model called `name`; `connection` must have the loader's role.
 
     Raises:
         WorkloadError: there is no model of that name, or it cannot be used.
@@ -180,7 +180,7 @@ def load_model_file(path: Path) -> Model:
 
     Raises:
         WorkloadError: the file cannot be read, is not a workload model, has another version, or has a missing
-            or wrong field; the message names file and field.
+            or wrong field; the message names the file and the field.
     """
     try:
         document = json.loads(path.read_text(encoding="utf-8-sig"))

@@ -1,15 +1,15 @@
-"""Streams: traces generated from a workload model, and the same requests at times without bursts.
+"""Generates streams, which are traces made from a workload model, and removes the bursts of a trace.
 
 A stream is a trace (traces.py) with these additional columns:
 
     submitted_at   the moment of the request, in UTC
     interface      the program that makes the request
-    user           from 1, the busiest first; below 0 for unknown users, a different number for each request
+    user           from 1, the busiest first; each request from an unknown user has its own number below 0
     origin         put, or where a get finds its file: disk or tape
     class_number   the request's class among those of its interface and direction
 
 Every request has a file of its own. docs/explanation/streams.md describes which properties of the original
-archive a stream keeps, and which it does not.
+archive a stream preserves.
 """
 
 import math
@@ -34,7 +34,7 @@ _SCHEMA = {
     "origin": pl.String,
     "class_number": pl.Int64,
 }
-# The user of a request from an unknown user, until the stream is sorted.
+# Stands for unknown users until the stream is sorted.
 _NOBODY = 0
 
 
@@ -43,9 +43,9 @@ def make_stream(
 ) -> pl.DataFrame:
     """Make a trace of the bursts and single requests that begin within `duration_s` of `began_at`.
 
-    The last bursts continue past the end, so the expected number of requests is right. With `rate_factor`,
-    bursts of the same users begin that many times as often. The same arguments give the same stream, to the
-    last bit.
+    Bursts may continue past the end, so the expected number of requests is right. Bursts begin `rate_factor`
+    times as often as in the model, from the same users. The same arguments give the same stream, to the last
+    bit.
 
     Raises:
         SimulationError: an argument is out of range, or the stream would not fit into memory.
@@ -62,7 +62,7 @@ def make_stream(
     observed = count_observed_hours(model)
 
     def draw_begins(rng: np.random.Generator, counts: Floats) -> Floats:
-        """Draw moments at the rates of `counts`, which are by hour of the week."""
+        """Draw moments at the rates given by `counts` per hour of the week."""
         rates = rate_factor * find_rates(counts, observed)
         return draw_moments(rng, rates, model.zone, began_at, duration_s)
 
@@ -79,7 +79,7 @@ def make_stream(
     is_single = pl.col("user") == _NOBODY
     return stream.select(
         moments,
-        # Agrees with the moment to the microsecond.
+        # Calculated from the rounded moment, so both agree to the microsecond.
         ((moments - began_at).dt.total_microseconds() / 1e6).alias("submitted_s"),
         "direction",
         "interface",
@@ -92,9 +92,9 @@ def make_stream(
 
 
 def count_unknown_origins(model: Model, stream: pl.DataFrame) -> int:
-    """Count the gets in a stream of `model` whose class has no file of known origin.
+    """Count the gets in a stream of `model` whose class has no gets of known origin.
 
-    A stream puts these files on disk; callers should say so.
+    A stream assumes their files to be on disk; callers should say so.
     """
     unknown = [
         (group.interface, one.class_number)
@@ -111,8 +111,8 @@ def count_unknown_origins(model: Model, stream: pl.DataFrame) -> int:
 def spread_arrivals(trace: pl.DataFrame, seed: int) -> pl.DataFrame:
     """Return the same requests in the same order, at times drawn uniformly between the first and the last.
 
-    That is a Poisson stream with the same number of requests. Compared with the trace, it shows the effect of
-    the bursts. A get still comes after the put of its file.
+    The result is a Poisson stream with the same number of requests. Comparing it with the trace shows the
+    effect of the bursts. A get still comes after the put of its file.
     """
     if seed < 0:
         raise SimulationError(f"the seed is {seed}, not a whole number from 0")
@@ -136,7 +136,7 @@ def _draw_group(group: Group, begins_s: Floats, singles_s: Floats, rng: np.rando
     asked_s = np.concatenate([found.asked_s, singles_s])
     burst = np.concatenate([found.burst, len(begins_s) + np.arange(count)])
     user = np.concatenate([found.user, np.full(count, _NOBODY)])
-    # Requests that are set apart first take their place in a burst, and are then left out.
+    # Requests in no class also occupy places in bursts, so they are drawn first and then left out.
     all_count = bursts.request_count + bursts.unattributed_count
     kept = rng.random(len(asked_s)) * all_count < group.request_count
     label = draw_labels(group, burst[kept], rng)
@@ -155,7 +155,7 @@ def _draw_group(group: Group, begins_s: Floats, singles_s: Floats, rng: np.rando
 
 
 def _share_out(bursts: Bursts, observed: Integers) -> Floats:
-    """Distribute the requests of unknown users over the week: like known users' requests, or evenly."""
+    """Distribute requests of unknown users over the week like those of known users; if none, evenly."""
     week = np.array(bursts.week_request_counts, np.float64)
     week = week if week.any() else observed.astype(np.float64)
     counts: Floats = bursts.unattributed_count * week / week.sum()

@@ -1,4 +1,4 @@
-"""Completes trace files, which may omit some columns or write them in their own way."""
+"""Completes trace files, which may omit some columns or write them in other formats."""
 
 from datetime import UTC, datetime
 
@@ -7,17 +7,17 @@ import polars as pl
 from tapewise.schema.errors import TraceError
 
 INTERFACE = "simulated"  # if a trace does not say which program moved a file
-# A trace file without times of day begins here, on a Thursday.
+# When a trace file without `submitted_at` begins; this is a Thursday.
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-CLOCKS_APART_US = 1_000_000  # so a column in whole seconds does not contradict the other
+CLOCKS_APART_US = 1_000_000  # allows one of the two time columns to be in whole seconds
 
 
 def complete_trace(trace: pl.DataFrame) -> tuple[pl.DataFrame, datetime]:
-    """Return a trace file's rows with all columns, and the moment from which `submitted_s` counts.
+    """Return a trace file's rows with all columns, and the moment at which `submitted_s` is 0.
 
-    Without `submitted_at`, that moment is `EPOCH`; a missing `interface` is `simulated`; a get without
-    `origin` reads a file on tape unless the trace put that file before. Files named by strings get numbers.
-    Raises TraceError for an empty trace, and for a `submitted_at` that has no zone or contradicts
+    Without `submitted_at`, that moment is `EPOCH`. A missing `interface` becomes `simulated`. A get without
+    `origin` reads from tape, unless the trace put its file earlier. File names become numbers. Raises
+    TraceError for an empty trace, and for a `submitted_at` that has no time zone or contradicts
     `submitted_s`.
     """
     if trace.is_empty():
@@ -35,10 +35,10 @@ def complete_trace(trace: pl.DataFrame) -> tuple[pl.DataFrame, datetime]:
 
 
 def _place_in_utc(trace: pl.DataFrame) -> tuple[pl.DataFrame, datetime]:
-    """Return the trace with its `submitted_at` in UTC, and the moment from which `submitted_s` counts."""
+    """Return the trace with its `submitted_at` in UTC, and the moment at which `submitted_s` is 0."""
     at = trace["submitted_at"]
     if at.dtype == pl.String:
-        # Reads only times with Z or an offset; without either, the zone would be unknown.
+        # Accepts only times with Z or an offset, because otherwise the time zone is unknown.
         at = at.str.to_datetime("%+", time_unit="us", time_zone="UTC", strict=False)
     elif not isinstance(at.dtype, pl.Datetime) or at.dtype.time_zone is None:
         raise TraceError(f"the trace's submitted_at is of type {at.dtype}, which has no time zone")
@@ -53,7 +53,7 @@ def _place_in_utc(trace: pl.DataFrame) -> tuple[pl.DataFrame, datetime]:
     passed_us = (pl.col("submitted_s").cast(pl.Float64) * 1e6).round().cast(pl.Int64, strict=False)
     begins = trace.select(pl.col("submitted_at") - pl.duration(microseconds=passed_us)).to_series()
     began_at: datetime | None = begins[0]
-    if began_at is None:  # `check_trace` says why
+    if began_at is None:  # `check_trace` reports the reason
         return trace, EPOCH
     away = ((begins - began_at).dt.total_microseconds().abs() > CLOCKS_APART_US).arg_true()
     if len(away):

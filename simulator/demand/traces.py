@@ -53,8 +53,8 @@ class Demand:
 def read_trace(path: Path) -> pl.DataFrame:
     """Read a trace from Parquet, or from CSV with a header line if `path` ends in .csv or .csv.gz.
 
-    `check_trace` checks whether it is a trace. Raises a TraceError that names the file and, for CSV, the row
-    and column that should have a number.
+    Use `check_trace` to check the contents. Raises TraceError if the file cannot be read, or if CSV has text
+    where a number should be; the message names the file and, for CSV, the row and column.
     """
     is_csv = path.name.endswith((".csv", ".csv.gz"))
     try:
@@ -70,9 +70,9 @@ def read_trace(path: Path) -> pl.DataFrame:
 
 
 def read_origin(path: Path) -> dict[str, Any]:
-    """Return where the requests of a Parquet file come from, as written by `tapewise workload trace`, or {}.
+    """Return the origin that `tapewise workload trace` recorded in a Parquet file, or {} if there is none.
 
-    `archive`, `kind` and `timezone` describe the archive.
+    `archive`, `kind` and `timezone` describe the archive that the requests come from.
     """
     if path.name.endswith((".csv", ".csv.gz")):
         return {}
@@ -85,7 +85,7 @@ def read_origin(path: Path) -> dict[str, Any]:
 
 
 def _read_numbers(texts: pl.DataFrame, path: Path) -> pl.DataFrame:
-    """Convert the strings of a CSV into numbers; users and files only if the whole column has numbers."""
+    """Convert the columns of a CSV file to numbers; users and files only if every value is a number."""
     for name, dtype in (("submitted_s", pl.Float64), ("size_bytes", pl.Int64)):
         if name not in texts.columns:
             raise TraceError(f"{path}: column {name} is missing", hint=f"It needs {', '.join(COLUMNS)}.")
@@ -97,7 +97,7 @@ def _read_numbers(texts: pl.DataFrame, path: Path) -> pl.DataFrame:
     for name in ("user", "file"):
         if name in texts.columns:
             numbers = texts[name].cast(pl.Int64, strict=False)
-            # 007 and 7 are different names.
+            # As names, 007 and 7 are different.
             if numbers.cast(pl.String).equals(texts[name]):
                 texts = texts.with_columns(numbers)
     return texts
@@ -106,8 +106,9 @@ def _read_numbers(texts: pl.DataFrame, path: Path) -> pl.DataFrame:
 def inventory_of(trace: pl.DataFrame) -> pl.DataFrame:
     """Return the files that a trace says were on disk when it began (`origin` is disk), as an inventory.
 
-    All are stored on tape and were last used when the trace begins, as in LLNL's model, which writes them at
-    time 0 (appendix B, section 5.2.1). Raises TraceError if the trace has no `origin` or a row is wrong.
+    All of them are also on tape. They count as last used when the trace begins, as in LLNL's model, which
+    writes them at time 0 (appendix B, section 5.2.1). Raises TraceError if the trace has no `origin` or a row
+    is wrong.
     """
     trace = _cast(trace, (*COLUMNS, "origin"), "trace").with_columns(row=pl.int_range(1, pl.len() + 1))
     origin = pl.col("origin")
@@ -120,11 +121,11 @@ def inventory_of(trace: pl.DataFrame) -> pl.DataFrame:
 
 
 def make_inventory(trace: pl.DataFrame, machine: Machine, *, fill_ratio: float, seed: int) -> pl.DataFrame:
-    """Make up the contents of a disk in use: stored files of the trace's sizes, last used within two weeks.
+    """Make up the files on a disk in use, with sizes drawn from the trace and ages of up to two weeks.
 
-    With it, a run need not begin with an empty disk. If filling the disk would take more than `MADE_UP_LIMIT`
-    files of the trace's sizes, all files are larger by a common factor. Files are named by strings,
-    `inventory-1` and so on, so a trace that uses this inventory must name its files by strings too.
+    All of them are also on tape. With this inventory, a run need not begin with an empty disk. If filling the
+    disk would take more than `MADE_UP_LIMIT` files, all sizes are multiplied by a common factor. Files are
+    called `inventory-1` and so on, so a trace that uses this inventory must also identify files by strings.
     """
     if not 0 <= fill_ratio < 1:
         raise TraceError(f"fill_ratio is {fill_ratio}, not from 0 to below 1")
@@ -150,10 +151,10 @@ def make_inventory(trace: pl.DataFrame, machine: Machine, *, fill_ratio: float, 
 
 
 def check_trace(trace: pl.DataFrame, machine: Machine, inventory: pl.DataFrame | None = None) -> Demand:
-    """Check a trace against itself, the machine and the inventory.
+    """Check that a trace is consistent, and that it fits the machine and the inventory.
 
     Raises:
-        TraceError: a column is missing or a row is wrong; the message names the first such row, from 1.
+        TraceError: a column is missing or a row is wrong; the message gives the first such row, from 1.
     """
     trace = _cast(trace, COLUMNS, "trace")
     trace = trace.with_columns(row=pl.int_range(1, pl.len() + 1))
@@ -248,13 +249,13 @@ def _check_inventory(inventory: pl.DataFrame | None, trace: pl.DataFrame, machin
     total, capacity = int(held["size_bytes"].sum()), machine.disk.capacity_bytes
     if total > capacity:
         raise TraceError(f"the inventory's {total} bytes are more than the disk holds ({capacity})")
-    # The oldest files come first, in the order in which files arrived and are stored.
+    # The oldest files come first: they arrived in this order, and are stored to tape in it.
     return held.sort("age_s", descending=True, maintain_order=True)
 
 
 def _number(trace: pl.DataFrame, held: pl.DataFrame) -> Demand:
     user_names, user = np.unique(trace["user"].to_numpy(), return_inverse=True)
-    # Files of the inventory come first, in their order.
+    # The inventory's files get the lowest numbers, in order.
     known = pl.concat([held.select("file", bytes="size_bytes"), trace.select("file", bytes="size_bytes")])
     known = known.unique("file", keep="first", maintain_order=True).with_columns(
         number=pl.int_range(pl.len())

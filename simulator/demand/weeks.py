@@ -1,4 +1,4 @@
-"""Rates by hour of the week, on the archive's own clock, and moments drawn at such rates."""
+"""Calculates rates by hour of the week, in the archive's time zone, and draws moments at these rates."""
 
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
@@ -11,12 +11,12 @@ from tapewise.simulator.demand.models import HOURS_OF_WEEK, Model
 from tapewise.simulator.kernel.tables import Floats, Integers
 
 HOUR_S = 3600.0
-# The most moments drawn at a time; more would fill the memory before anybody sees an error.
+# The maximum number of moments drawn at once. More would use up the memory before any error is reported.
 DRAW_LIMIT = 50_000_000
 
 
 def find_hours_of_week(moments: pl.Series, zone: ZoneInfo) -> Integers:
-    """Return hours of the week: 0 for Monday 00:00 to 01:00 by the clock of `zone`, up to 167.
+    """Return the hour of the week, in `zone`, of each moment: from 0 (Monday 00:00 to 01:00) to 167.
 
     `moments` are in UTC.
     """
@@ -28,8 +28,8 @@ def find_hours_of_week(moments: pl.Series, zone: ZoneInfo) -> Integers:
 def count_observed_hours(model: Model) -> Integers:
     """Count how often each hour of the week was observed, from the first to the last end of a request.
 
-    The first and the last hour count in full, because a few seconds of an hour give no rate. When clocks go
-    back, an hour is observed twice.
+    The first and the last hour count in full, because a few seconds are too short to give a rate. The hour
+    that is repeated when clocks go back counts twice.
     """
     first = model.first_ended_at.astimezone(model.zone)
     into_hour = timedelta(minutes=first.minute, seconds=first.second, microseconds=first.microsecond)
@@ -47,9 +47,9 @@ def count_observed_hours(model: Model) -> Integers:
 def find_rates(counts: Floats, observed: Integers) -> Floats:
     """Return the rate per hour, for each hour of the week.
 
-    An hour that was never observed gets the mean of that hour of the day, or of all hours if that hour was
-    not observed on any day. An unobserved hour with a count (a request is submitted before it ends) counts as
-    observed once.
+    An hour of the week that was never observed gets the mean rate of the same hour on the other days, or of
+    all hours if no day has it. An unobserved hour may still have a count, because a request is submitted
+    before it ends. Such an hour counts as observed once.
     """
     seen = np.maximum(observed, counts > 0).astype(np.float64)
     by_day = counts.reshape(7, 24).sum(axis=0), seen.reshape(7, 24).sum(axis=0)
@@ -64,8 +64,8 @@ def draw_moments(
 ) -> Floats:
     """Draw an inhomogeneous Poisson process: seconds from `began_at`, in order.
 
-    Moments are first drawn at the highest rate. Each moment then stays with the probability of its own hour's
-    rate divided by the highest rate, so clock changes make no difference.
+    Moments are first drawn at the highest rate. Each one is then kept with a probability equal to the rate of
+    its own hour divided by the highest rate. This works across clock changes.
 
     Raises:
         SimulationError: there would be more than `DRAW_LIMIT` moments.

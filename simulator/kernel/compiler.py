@@ -1,8 +1,9 @@
 """numba's compiler, and the cache of compiled code.
 
-Compiled code is in NUMBA_CACHE_DIR if that is set, else in `tapewise/numba` in the user's cache folder
-(XDG_CACHE_HOME, or ~/.cache), never in the source tree. If that folder is not writable, every process
-compiles again. With NUMBA_DISABLE_JIT=1 the same functions run as Python, slowly, and give the same bits.
+Compiled code is kept in NUMBA_CACHE_DIR if that is set, and otherwise in `tapewise/numba` in the user's cache
+folder (XDG_CACHE_HOME, or ~/.cache); it is never in the source tree. If that folder is not writable, every
+process compiles the code again. With NUMBA_DISABLE_JIT=1, the same functions run as Python: slowly, but with
+the same results, to the last bit.
 """
 
 import hashlib
@@ -22,9 +23,8 @@ def _prepare_cache() -> bool:
     if os.environ.get("NUMBA_CACHE_DIR"):
         return True
     caches = os.environ.get("XDG_CACHE_HOME")
-    # numba checks only the file of a function, not the files of the functions that it calls. So each state of
-    # this package has its own cache folder. Otherwise, after a change in one module, other modules would keep
-    # its old code.
+    # numba recompiles a function if its own file has changed, but not if it calls functions from a file that
+    # has changed. Each version of this package's files therefore has its own cache folder.
     state = hashlib.sha256()
     for path in sorted(Path(__file__).parent.glob("*.py")):
         state.update(path.read_bytes())
@@ -36,8 +36,8 @@ def _prepare_cache() -> bool:
         return False
     if not os.access(folder, os.W_OK):
         return False
-    # numba reads its settings from the environment when it is imported. Setting the variable here would be
-    # too late, and would pass it on to every program that is started from here.
+    # Setting the environment variable here would be too late, because numba reads it when it is imported. It
+    # would also be passed on to every child process.
     vars(numba.config)["CACHE_DIR"] = str(folder)
     return True
 
@@ -46,11 +46,11 @@ _IS_CACHED = _prepare_cache()
 
 
 def compiled(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
-    """Compile a function that only compiled functions call and that allocates nothing. Never reorders floats.
+    """Compile a function that allocates nothing and is called only by compiled functions.
 
-    It gets no reference counting and no wrapper for callers from Python, which would cost time for each table
-    in `World` at each call. Without them, it compiles in half the time, and the kernel runs five times as
-    fast.
+    Floating-point operations are never reordered. Reference counting and the wrapper for calls from Python
+    are omitted, because they would cost time for each table in `World` in each call. Without them,
+    compilation takes half the time, and the kernel runs five times as fast.
     """
     return _compile(function, is_entry=False)
 
@@ -64,7 +64,7 @@ def _compile(function: Callable[Parameters, Result], *, is_entry: bool) -> Calla
     njit: Any = numba.njit  # numba's type hints omit the options that make it fast
     compile_it = njit(
         cache=_IS_CACHED,
-        error_model="numpy",  # divides without checking for 0; nothing here divides by 0
+        error_model="numpy",  # does not check for division by 0, which never happens here
         fastmath=False,
         forceinline=True,
         _nrt=False,

@@ -1,4 +1,4 @@
-"""The disk: the volumes that files are on, space for files, and the purge that frees space."""
+"""The disk: its volumes, the space for files, and the purge that frees space."""
 
 import math
 
@@ -15,7 +15,7 @@ HOUR_S = 3600.0
 
 @compiled
 def take_volume(world: World, file: int) -> None:
-    """Give a file the next volume in turn; a file larger than a volume also takes the following ones."""
+    """Assign the next volume in turn to a file; a file larger than a volume also takes the following ones."""
     machine, state, record = world.machine[0], world.state[0], world.files[file]
     count, room = 1, machine.lv_bytes
     while room < record.size_bytes:
@@ -33,7 +33,7 @@ def take_volume(world: World, file: int) -> None:
 
 @compiled
 def ask_space(world: World, job: int) -> None:
-    """Let a put or a stage take space for its file and begin to move it, or wait for space."""
+    """Reserve space for the file of a put or a stage and start moving it, or make the job wait."""
     machine = world.machine[0]
     enter(world, job, SPACE)
     take_volume(world, world.jobs[job].file)
@@ -70,7 +70,7 @@ def _take_space(world: World, job: int) -> None:
 
 @compiled
 def is_purge_wanted(world: World) -> bool:
-    """Whether the disk is at its high mark, or a job waits for space."""
+    """Return whether the disk has reached its high mark or a job is waiting for space."""
     machine = world.machine[0]
     return bool(
         machine.has_purge
@@ -83,17 +83,18 @@ def is_purge_wanted(world: World) -> bool:
 
 @compiled
 def purge_if_wanted(world: World) -> None:
-    """Purge if there is a need, and a file that may be removed."""
+    """Purge if necessary, unless no file may be removed."""
     if is_purge_wanted(world) and not world.state[0].is_purge_spent:
         purge(world)
 
 
 @compiled
 def purge(world: World) -> None:
-    """Remove files down to the low mark, heaviest first; then admit the jobs that wait for space.
+    """Remove files until the disk is at its low mark; then admit the jobs that wait for space.
 
-    A file that is not on tape, is locked, or was used in the last `keep_s` stays. If too many files stay, the
-    purge continues when the next of them is old enough or has been stored to tape.
+    Files are removed in the order of size * (hours since the last use) ^ 1.5, highest first. A file stays if
+    it is not on tape, is locked, or was used in the last `keep_s`. If too many files stay, the purge
+    continues as soon as another one may be removed.
     """
     machine, state = world.machine[0], world.state[0]
     target = machine.low_bytes
@@ -139,7 +140,7 @@ def _serve_space(world: World) -> None:
 
 @compiled
 def may_go(world: World, file: int) -> None:
-    """Continue a waiting purge, if it can now remove this file, which was stored to tape or unlocked."""
+    """Continue a waiting purge if it may now remove `file`, which was just stored to tape or unlocked."""
     state, record = world.state[0], world.files[file]
     if not is_purge_wanted(world) or record.lock_count > 0 or not record.is_stored:
         return

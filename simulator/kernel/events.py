@@ -1,11 +1,11 @@
-"""The event loop: handles the next event until every job is done or nothing more can happen.
+"""The event loop: handles one event after another until every job is done or nothing more can happen.
 
-A put goes through user token, port, latency, space on disk and transfer; a get of a file on disk goes through
-token, port, latency and transfer. Any other get first has its file staged (drive, load, space, transfer from
-tape), or waits for the job that writes or stages it.
+The phases of a put are user token, port, latency, space on disk and transfer. A get of a file on disk has the
+same phases except for space on disk. Any other get first has its file staged (drive, load, space, transfer
+from tape), or waits for the job that writes or stages the file.
 
-This module uses only + - * /, square roots and comparisons, so it gives the same bits without the compiler.
-All random numbers are drawn beforehand and come with the jobs.
+This module uses only + - * /, square roots and comparisons, so it gives the same results without the
+compiler, to the last bit. All random numbers are drawn beforehand.
 """
 
 import numpy as np
@@ -31,10 +31,10 @@ NOTHING, FLOW_ENDS, HEAP, STORE, PURGE, SUBMISSION = range(6)
 
 @compiled_entry
 def run_events(world: World, event_limit: int) -> bool:  # noqa: PLR0912  # one branch per kind of event
-    """Run until every job is done, or until the remaining jobs wait for something that cannot come.
+    """Run until every job is done, or until the remaining jobs wait for something that can never happen.
 
-    After `event_limit` events the run pauses and returns True. The next call continues, and the result is the
-    same, to the last bit.
+    After `event_limit` events, the run pauses and the function returns True. The next call continues the run.
+    A pause does not change the results, to the last bit.
     """
     state = world.state[0]
     last = state.event_count + event_limit
@@ -62,7 +62,7 @@ def run_events(world: World, event_limit: int) -> bool:  # noqa: PLR0912  # one 
         if event == NOTHING:
             break
         _sample(world, at_s)
-        # Adding a short step to the time loses digits that the flows need.
+        # For flows, the step is used as it is: `at_s - state.now_s` would lose digits of a short step.
         move(world, step_s if event == FLOW_ENDS else at_s - state.now_s)
         state.now_s = at_s
         state.event_count += 1
@@ -137,7 +137,7 @@ def _submit(world: World, job: int) -> None:
 
 @compiled
 def _send(world: World, job: int) -> None:
-    """Begin to send a file from disk to a client."""
+    """Start sending a file from disk to a client."""
     machine, record = world.machine[0], world.jobs[job]
     index = machine.get_class + world.files[record.file].chain
     enter(world, job, TRANSFER)

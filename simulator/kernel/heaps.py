@@ -1,4 +1,4 @@
-"""Binary heaps and queues over arrays: the coming events, the flows of a class, the jobs in a queue."""
+"""Binary heaps and queues in arrays: upcoming events, the flows of a class, and the jobs in a queue."""
 
 from tapewise.simulator.kernel.compiler import compiled
 from tapewise.simulator.kernel.tables import World
@@ -6,7 +6,7 @@ from tapewise.simulator.kernel.tables import World
 
 @compiled
 def push_event(world: World, time_s: float, kind: int, job: int) -> None:
-    """Put an event on the heap; at equal times the lower kind comes first, then the lower job."""
+    """Push an event onto the heap. If times are equal, the lower kind comes first, then the lower job."""
     state = world.state[0]
     times, kinds, jobs = world.heap_times, world.heap_kinds, world.heap_jobs
     place = state.heap_count
@@ -26,7 +26,7 @@ def push_event(world: World, time_s: float, kind: int, job: int) -> None:
 
 @compiled
 def pop_event(world: World) -> tuple[int, int]:
-    """Take the first event off the heap; returns its kind and job."""
+    """Pop the first event from the heap; returns its kind and job."""
     state = world.state[0]
     times, kinds, jobs = world.heap_times, world.heap_kinds, world.heap_jobs
     top_kind, top_job = kinds[0], jobs[0]
@@ -62,7 +62,7 @@ def pop_event(world: World) -> tuple[int, int]:
 
 @compiled
 def push_flow(world: World, index: int, end: float, job: int) -> None:
-    """Put a flow on the heap of its class; at equal ends the lower job comes first."""
+    """Push a flow onto the heap of its class. If ends are equal, the lower job comes first."""
     ends, jobs = world.flow_ends, world.flow_jobs
     place = world.classes[index].flow_count
     world.classes[index].flow_count += 1
@@ -77,7 +77,7 @@ def push_flow(world: World, index: int, end: float, job: int) -> None:
 
 @compiled
 def pop_flow(world: World, index: int) -> int:
-    """Take the flow that ends first off the heap of its class; returns its job."""
+    """Pop the flow that ends first from the heap of its class; returns its job."""
     ends, jobs = world.flow_ends, world.flow_jobs
     top = jobs[index, 0]
     world.classes[index].flow_count -= 1
@@ -104,7 +104,7 @@ def pop_flow(world: World, index: int) -> int:
 
 @compiled
 def append(world: World, queue: int, job: int) -> None:
-    """Put a job at the end of a queue. A job is in at most one queue at a time."""
+    """Append a job to a queue. A job is in at most one queue at a time."""
     line = world.queues[queue]
     world.jobs[job].next = -1
     if line.head < 0:
@@ -116,7 +116,7 @@ def append(world: World, queue: int, job: int) -> None:
 
 @compiled
 def pop_first(world: World, queue: int) -> int:
-    """Take the first job of a queue, which must not be empty."""
+    """Remove and return the first job of a queue, which must not be empty."""
     line = world.queues[queue]
     job = line.head
     line.head = world.jobs[job].next
@@ -125,7 +125,7 @@ def pop_first(world: World, queue: int) -> int:
 
 @compiled
 def enter(world: World, job: int, phase: int) -> None:
-    """Move a job to another phase, and add the time that it spent in the last one."""
+    """Move a job to another phase, and record the time that it spent in the previous one."""
     if job == world.machine[0].job_count:  # the storing process
         return
     record, now_s = world.jobs[job], world.state[0].now_s
@@ -138,7 +138,7 @@ def enter(world: World, job: int, phase: int) -> None:
 
 @compiled
 def sort_chosen(world: World, count: int) -> None:
-    """Heap-sort `world.chosen` in place, by `world.weights` and then by its own values."""
+    """Heap-sort `world.chosen` in place, by `world.weights` and, for equal weights, by its own values."""
     weights, chosen = world.weights, world.chosen
     start, end = count // 2, count
     while end > 1:

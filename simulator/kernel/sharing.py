@@ -1,8 +1,8 @@
-"""Shares bandwidth. Flows are fluids; each gets its max-min fair share, calculated by class.
+"""Shares bandwidth. Flows are modelled as fluids; each gets its max-min fair share, calculated by class.
 
-Flows that use the same resources under the same cap form a class with one rate. The class keeps the work that
-each of its flows has done, and a heap of the amounts of work at which flows end. So the cost of an event does
-not grow with the number of flows.
+Flows that use the same resources and have the same cap form a class, and all have the same rate. The class
+records its work: the bytes that each flow has moved since the class was last empty. It also has a heap of
+(work, job) pairs: the work at which each flow ends. So no event needs to visit every flow.
 """
 
 from tapewise.simulator.kernel.compiler import compiled
@@ -40,7 +40,7 @@ def end_flow(world: World, index: int) -> int:
 
 @compiled
 def find_next_end(world: World) -> tuple[float, int]:
-    """Return the seconds until the next flow ends, and its class; class -1 if no flow ends."""
+    """Return the seconds until the next flow ends, and the class of this flow (-1 if no flow ends)."""
     found, least_s = -1, 0.0
     for place in range(world.state[0].active_count):
         index = world.active[place]
@@ -78,8 +78,8 @@ def _take(resource: int, world: World, rate: float, flow_count: int) -> None:
 def share(world: World) -> None:  # noqa: PLR0912  # numba inlines no closures
     """Calculate the rates by progressive filling.
 
-    All flows grow equally until a resource is full or a class reaches its cap; the affected flows are then
-    fixed, and the other flows share what is left.
+    All rates grow equally until a resource is full or a class reaches its cap. The rates of the affected
+    flows are then fixed, and the other flows share what is left.
     """
     state = world.state[0]
     for r in range(len(world.resources)):

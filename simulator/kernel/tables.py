@@ -1,7 +1,7 @@
-"""The kernel's memory: tables of numbers that its functions read and write, without objects.
+"""The kernel's memory: tables of numbers, without Python objects, that its functions read and write.
 
 Each row is a numpy record, so `world.jobs[j].port = 3` means the same in numba and in Python. Times are
-seconds since the trace began, sizes are bytes as floats (whole below 2^53), and -1 means none.
+seconds since the trace began, sizes are bytes as floats (exact up to 2^53), and -1 means none.
 """
 
 from typing import Any, NamedTuple, TypeAlias
@@ -14,7 +14,7 @@ Records: TypeAlias = Any
 Floats: TypeAlias = npt.NDArray[np.float64]
 Integers: TypeAlias = npt.NDArray[np.int64]
 
-# What a job is doing; `World.spent` has the time spent in each phase.
+# What a job is doing. `World.spent` contains the time spent in each phase.
 PHASES = (
     "unborn",
     "user",  # waits for its user's token
@@ -62,7 +62,7 @@ DTYPES: dict[str, list[tuple[str, str]]] = {
         ("min_age_s", "f8"),
         ("cartridge_bytes", "f8"),
         ("sample_s", "f8"),
-        # Where each kind begins in `queues` and `classes`.
+        # The index of the first entry of each kind in `queues` and `classes`.
         ("range_queue", "i8"),
         ("pool_queue", "i8"),
         ("space_queue", "i8"),
@@ -87,7 +87,7 @@ DTYPES: dict[str, list[tuple[str, str]]] = {
         ("disk_used_bytes", "f8"),
         ("steady_s", "f8"),  # when the disk was first as full as its low mark; -1: not yet
         ("next_lv", "i8"),
-        ("purge_s", "f8"),  # when a file becomes old enough for a purge that is waiting
+        ("purge_s", "f8"),  # when the next file becomes old enough for a waiting purge
         ("is_purge_spent", "?"),  # no file is left that may be removed
         ("purge_count", "i8"),
         ("purged_bytes", "f8"),
@@ -98,7 +98,7 @@ DTYPES: dict[str, list[tuple[str, str]]] = {
         ("unstored_count", "i8"),
         ("list_count", "i8"),
         ("list_place", "i8"),
-        ("left_bytes", "f8"),  # what is left of the file being stored
+        ("left_bytes", "f8"),  # the rest of the file being stored
         ("piece_bytes", "f8"),  # the part of that file that goes onto this cartridge
         ("cartridge_left_bytes", "f8"),
         ("next_draw", "i8"),
@@ -185,7 +185,7 @@ class World(NamedTuple):
     resources: Records
     classes: Records
     active: Integers
-    flow_ends: Floats  # class x flow: a heap of the work at which a flow ends
+    flow_ends: Floats  # class x flow: for each class, a heap of the work at which each flow ends
     flow_jobs: Integers
     heap_times: Floats
     heap_kinds: Integers

@@ -1,4 +1,4 @@
-"""The tapes: staging a file to disk, and the process that stores files from disk to tape."""
+"""The tapes: the drives, the loads of tapes, and the process that stores files from disk to tape."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from tapewise.simulator.kernel.tables import DRIVE, LOAD, LOAD_ENDS, World
 
 @compiled
 def ask_drive(world: World, job: int) -> None:
-    """Let a stage, or the storing process, take a drive of its pool or wait for one."""
+    """Give a stage or the storing process a drive of its pool, or make it wait for one."""
     enter(world, job, DRIVE)
     pool = world.silos[world.jobs[job].silo].pool
     if world.pools[pool].free_count > 0:
@@ -42,7 +42,7 @@ def _load(world: World, job: int) -> None:
 
 @compiled
 def end_load(world: World, job: int) -> None:
-    """Continue after a tape is loaded: a stage asks for space on disk, and the storing process writes."""
+    """Continue after a tape was loaded: a stage asks for space on disk, and the storing process writes."""
     if job == world.machine[0].job_count:
         _store_piece(world)
     else:
@@ -61,7 +61,7 @@ def add_unstored(world: World, file: int) -> None:
 
 @compiled
 def plan_store(world: World) -> None:
-    """Plan to wake the storing process at the end of the first sleep after which it finds a file."""
+    """Schedule the storing process to wake at the first interval's end at which a file is old enough."""
     machine, state = world.machine[0], world.state[0]
     if state.unstored_count == 0:
         state.store_s = np.inf
@@ -75,9 +75,9 @@ def plan_store(world: World) -> None:
 
 @compiled
 def begin_store(world: World) -> None:
-    """List the files to store, in the order of the volumes, and ask for a drive.
+    """List the files to store, in the order of their volumes, and ask for a drive.
 
-    Writing continues on a cartridge that the last list did not fill.
+    If the last list left a cartridge partly filled, writing continues on it.
     """
     machine, state = world.machine[0], world.state[0]
     state.store_s = np.inf
@@ -105,7 +105,7 @@ def begin_store(world: World) -> None:
 
 @compiled
 def _mount(world: World) -> None:
-    """Take the next cartridge, if the last one is full, and have it loaded."""
+    """Have the current cartridge loaded, or the next one if it is full."""
     machine, state = world.machine[0], world.state[0]
     record = world.jobs[machine.job_count]
     draw = state.next_draw % len(world.store_loads)
@@ -119,7 +119,7 @@ def _mount(world: World) -> None:
 
 @compiled
 def _store_piece(world: World) -> None:
-    """Write the rest of the file, or as much of it as the cartridge still takes."""
+    """Write the rest of the file, or as much of it as still fits on the cartridge."""
     machine, state = world.machine[0], world.state[0]
     record = world.jobs[machine.job_count]
     chain = world.files[world.store_list[state.list_place]].chain
@@ -130,7 +130,7 @@ def _store_piece(world: World) -> None:
 
 @compiled
 def end_piece(world: World) -> None:
-    """After a piece is on tape, go on with the file, the next file or the next cartridge, or go to sleep."""
+    """After writing a piece, continue with the file, the next file or a new cartridge, or go to sleep."""
     machine, state = world.machine[0], world.state[0]
     state.left_bytes -= state.piece_bytes
     state.cartridge_left_bytes -= state.piece_bytes

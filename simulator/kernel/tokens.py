@@ -1,4 +1,4 @@
-"""The tokens that a transfer with a client needs: a token of its user, and a port that takes its size."""
+"""The tokens that a transfer with a client needs: one for its user, and a port that accepts its size."""
 
 from tapewise.simulator.kernel.compiler import compiled
 from tapewise.simulator.kernel.heaps import append, enter, pop_first, push_event
@@ -7,7 +7,7 @@ from tapewise.simulator.kernel.tables import LATENCY, LATENCY_ENDS, PORT, USER, 
 
 @compiled
 def ask_tokens(world: World, job: int) -> None:
-    """Let a job take its tokens, or wait for them."""
+    """Give a job its tokens, or make it wait for them."""
     machine, record = world.machine[0], world.jobs[job]
     user = world.users[record.user]
     record.ticket = world.state[0].next_ticket
@@ -19,7 +19,7 @@ def ask_tokens(world: World, job: int) -> None:
         else:
             append(world, record.user, job)
         return
-    # Jobs that already wait cannot use what is free, or they would have been admitted.
+    # The jobs that are already waiting cannot use the free tokens; otherwise they would have been admitted.
     port = _find_port(world, record.range)
     if user.active_count < machine.user_limit and port >= 0:
         user.active_count += 1
@@ -42,7 +42,8 @@ def release_tokens(world: World, job: int) -> None:
         _admit(world)
         _name_causes(world)
         return
-    # The user's next job comes first, but must not overtake jobs that wait for the port.
+    # The user's next job goes first, while the port is still busy, so it cannot overtake jobs that wait for
+    # the port.
     if world.queues[record.user].head >= 0:
         _take_user(world, pop_first(world, record.user))
     world.ports[port].is_busy = False
@@ -60,7 +61,7 @@ def release_tokens(world: World, job: int) -> None:
 
 @compiled
 def _take_user(world: World, job: int) -> None:
-    """In serialised queueing, take the user's token, then ask for a port; first come, first served."""
+    """In serialised queueing, take a user token, then ask for a port; first come, first served."""
     record = world.jobs[job]
     world.users[record.user].active_count += 1
     enter(world, job, PORT)
@@ -96,7 +97,7 @@ def _take_port(world: World, job: int, port: int) -> None:
 
 @compiled
 def _admit(world: World) -> None:
-    """In joint queueing, go along the queue and admit each job that finds both tokens."""
+    """In joint queueing, walk the queue and admit each job for which both tokens are free."""
     machine, line = world.machine[0], world.queues[world.machine[0].joint_queue]
     before, job = -1, line.head
     while job >= 0:
@@ -122,7 +123,7 @@ def _admit(world: World) -> None:
 
 @compiled
 def _name_causes(world: World) -> None:
-    """In joint queueing, a job whose user is at the limit waits for the user, any other job for a port."""
+    """In joint queueing, set what each job waits for: its user if at the limit, otherwise a port."""
     machine = world.machine[0]
     job = world.queues[machine.joint_queue].head
     while job >= 0:

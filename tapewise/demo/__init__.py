@@ -1,1 +1,1 @@
-"""`tapewise demo`: the main steps on the example logs, from log files to answers on the terminal."""
+"""`tapewise demo`: the main steps, shown with the example logs, from log files to printed answers."""

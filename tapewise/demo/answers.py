@@ -1,4 +1,4 @@
-"""Results from the example logs, next to the truth from which the logs were made."""
+"""Results from the example logs, next to the true values from which the logs were generated."""
 
 import json
 from typing import Any
@@ -39,7 +39,7 @@ def show_activity(connection: psycopg.Connection) -> None:
 
 
 def show_open_times(connection: psycopg.Connection) -> None:
-    """Show the open times of gets."""
+    """Show the open times of get requests."""
     say("4. How long gets waited for their file to open (only HSI's log reports it)")
     rows = connection.execute(
         """
@@ -66,7 +66,7 @@ def show_open_times(connection: psycopg.Connection) -> None:
 
 
 def show_requests(connection: psycopg.Connection) -> None:
-    """Show where the files of gets were, and how long the gets waited."""
+    """Show where the files of get requests were, and how long the requests waited."""
     say("5. Requests built from jobs, stages and transfers: where the files of NFT's gets were")
     truth = json.loads((EXAMPLES / "truth.json").read_text())["unitree"]
     waits = truth["waits"]["of_gets_before_their_transfer"]

@@ -1,4 +1,4 @@
-"""The command: loads the logs and shows the answers."""
+"""The command: loads the example logs and shows the answers."""
 
 import shlex
 import sys
@@ -30,7 +30,7 @@ from tapewise.schema.tables.upgrade import newest_revision, upgrade
 
 ZONE = "America/Los_Angeles"
 LOGS = (("nft.log", "nft"), ("pftp.log.gz", "pftp"), ("hsi.log", "hsi"))
-# The logs of UniTree, the archive behind NFT and FTP. Transfers that are in NFT's log are counted there.
+# The logs of UniTree, the archive behind NFT and FTP. Transfers that NFT's log reports too are counted there.
 UNITREE_LOGS = (("cond.*.gz", "cond", True), ("stat.log.gz", "stat", False))
 QUERY = "SELECT * FROM mart.activity WHERE period = 'month'"
 
@@ -41,8 +41,8 @@ def demo(settings: Settings) -> None:
     """Load the example logs and answer questions from them.
 
     The logs go into the archive 'example'. They are made up: two weeks of an archive like LLNL's in 1998.
-    Results are shown next to the truth from which the logs were made. Running the demo again counts nothing
-    twice.
+    Results are shown next to the true values from which the logs were generated. Running the demo again
+    counts nothing twice.
 
     Example: tapewise --home .demo demo
     """

@@ -1,4 +1,4 @@
-"""Runs each command as a user types it, in its own process, on a home that the session's tests share."""
+"""Runs commands as users type them, each in its own process, on a home that the session's tests share."""
 
 import fcntl
 import os
@@ -23,11 +23,11 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 def run_command(
     arguments: list[str], *, cwd: Path | None = None, env: dict[str, str] | None = None, **options
 ) -> subprocess.CompletedProcess[str]:
-    """Run `tapewise` in a fork, or as users type it if that may matter, and wait for it."""
+    """Run `tapewise` to its end: in a fork, or as users type it where that may make a difference."""
     variables = env or {}
     environment = os.environ | {"PYTHONPATH": str(TREE), "PYTHONSAFEPATH": ""} | variables
     depends_on_start = any(name.startswith(("PYTHON", "LC_", "LANG")) for name in variables)
-    # With -j, a command starts processes, which import its main module.
+    # With -j, a command starts processes that import its main module.
     if not depends_on_start and not options and "-j" not in arguments:
         return run_forked(arguments, cwd or Path.cwd(), environment)
     if "input" not in options:
@@ -41,7 +41,7 @@ def run_command(
 @pytest.fixture(scope="session")
 def home() -> Iterator[Path]:
     folder = Path(tempfile.mkdtemp(prefix="tapewise-home-"))
-    folder.chmod(0o755)  # if we are root, the server's own account must get in
+    folder.chmod(0o755)  # when run as root, the server's own account must get in
     yield folder
     run_command(["--home", str(folder), "db", "stop"])
     shutil.rmtree(folder)
@@ -59,9 +59,9 @@ def tapewise(home: Path, tmp_path: Path) -> Run:
 
 @pytest.fixture(scope="session")
 def demo_home(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
-    """The home that `tapewise demo` leaves behind, with its server stopped and its output in `demo.txt`.
+    """The home that `tapewise demo` leaves behind, with its server stopped and the output in `demo.txt`.
 
-    The first process that needs this home makes it, unless TAPEWISE_TEST_DEMO_HOME names one.
+    The first process that needs this home creates it, unless TAPEWISE_TEST_DEMO_HOME names one.
     """
     if DEMO_HOME:
         return Path(DEMO_HOME)

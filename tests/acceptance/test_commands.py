@@ -279,7 +279,7 @@ def test_lines_without_a_date_take_it_from_the_file_name_or_the_user(tapewise, t
 def test_an_archive_can_be_read_again_after_it_is_dropped(tapewise, tmp_path):
     (tmp_path / "a.log").write_text(NFT)
     ingest(tapewise, "a.log", archive="dropped", zone="Europe/Berlin")
-    assert tapewise("archives", "drop", "dropped").returncode == 1  # asks, and gets no answer
+    assert tapewise("archives", "drop", "dropped").returncode == 1  # asks, but gets no answer
     assert "dropped' is dropped, 2 rows" in tapewise("archives", "drop", "dropped", "--yes").stdout
     assert "dropped" not in tapewise("archives", "list").stdout
     assert "2 loaded" in ingest(tapewise, "a.log", archive="dropped", zone="UTC").stdout
@@ -300,7 +300,7 @@ def test_backup_and_restore(tapewise, tmp_path, home):
             tapewise("--home", str(other), "sql", "--csv", query).stdout
             == tapewise("sql", "--csv", query).stdout
         )
-        # New rows get numbers that restored rows do not have.
+        # New rows must not get the numbers of restored rows.
         (tmp_path / "b.log").write_text(NFT.replace("97/10", "97/11"))
         assert ingest(tapewise, "b.log", archive="kept").returncode == 0
     finally:
@@ -385,7 +385,7 @@ def test_a_removed_warehouse_is_gone_and_can_be_created_again(tapewise, home):
     assert tapewise("--home", str(other), "archives", "list").returncode == 0
     cluster = (other / "postgresql-18").resolve()
     assert cluster.is_dir()
-    assert tapewise("--home", str(other), "db", "remove").returncode == 1  # asks, and gets no answer
+    assert tapewise("--home", str(other), "db", "remove").returncode == 1  # asks, but gets no answer
     assert cluster.is_dir()
     assert "is deleted" in tapewise("--home", str(other), "db", "remove", "--yes").stdout
     assert not cluster.exists()

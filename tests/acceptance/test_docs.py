@@ -1,10 +1,10 @@
 """Runs the examples of README.md and docs/, and asserts that they print what the page shows.
 
-A block fenced as `console` holds commands after `$ ` (continued after `> `) and their output; a line `...`
-matches any lines, and `...` within a line matches any text. The blocks of a page run in order, in a folder
-with the examples. Each page has its own home. A page's first `make demo` is not run, as `.ci/run` already
-runs it as typed; the demo's home and output are copied instead. On pages other than the README, commands
-that do not need a shell are forked.
+A block fenced as `console` has commands after `$ ` (continued after `> `) and their output. A line `...`
+stands for any number of lines, and `...` within a line for any text. The blocks of a page run in order, in a
+folder with the examples. Each page has its own home. Instead of running a page's first `make demo`, the tests
+copy the demo's home and output, because `.ci/run` already runs the demo as typed. On pages other than the
+README, commands that do not need a shell run in a fork.
 """
 
 import importlib.util
@@ -36,7 +36,7 @@ class Example:
     expected: list[str]
 
 
-# Newcomers type this page's commands first, so they run exactly as typed, including the first import.
+# Newcomers type this page's commands first, so these run exactly as typed, imports included.
 AS_TYPED = {TREE / "README.md"}
 # A command in which a shell would interpret nothing but quotes.
 PLAIN = re.compile(r"tapewise [^|<>&;$`*?~#{[\n\\]*")
@@ -65,10 +65,10 @@ def matches(expected: list[str], printed: list[str]) -> bool:
 @pytest.mark.parametrize("page", RUN_PAGES, ids=lambda page: str(page.relative_to(TREE)))
 def test_the_examples_of_a_page_print_what_it_shows(page: Path, request: pytest.FixtureRequest):
     folder = Path(tempfile.mkdtemp(prefix="tapewise-docs-"))
-    folder.chmod(0o755)  # if we are root, the server's own account must get in
+    folder.chmod(0o755)  # when run as root, the server's own account must get in
     for name in ("Makefile", "requirements", "pyproject.toml", "examples", "docker", "docker-compose.yml"):
         (folder / name).symlink_to(TREE / name)
-    # `make` finds an environment that is up to date and contains this interpreter's `tapewise`.
+    # To `make`, this is an up-to-date environment; its `tapewise` runs with this interpreter.
     programs = folder / ".venv" / "bin"
     programs.mkdir(parents=True)
     (programs / "tapewise").write_text(
@@ -135,13 +135,13 @@ def test_links_between_pages_have_a_target(page: Path):
         assert (page.parent / target).exists(), target
 
 
-# A date or time in SQL, and the ways it can give its zone.
+# A date or time in SQL, and the ways to give its zone.
 SQL_TIME = re.compile(r"'(?P<time>\d{4}-\d\d-\d\d[^']*)'")
 HAS_ZONE = re.compile(r"\d\d:\d\d\S*[+-]\d\d(:\d\d)?$|Z$| UTC$| \w+/\w+$")
 
 
 def find_zoneless(text: str) -> list[str]:
-    """Find the dates in a page's SQL that have no zone and would be read in the session's zone."""
+    """Find the times in a page's SQL that have no zone, and would be read in the session's zone."""
     statements = re.findall(r"^```sql\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
     commands = re.findall(r'tapewise (?:-\S+ \S+ )*sql [^"]*"[^"]*"', text)
     statements += [command for command in commands if "--timezone" not in command]

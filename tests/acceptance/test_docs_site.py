@@ -1,4 +1,4 @@
-"""Builds the documentation's site and asserts that it is complete and fetches nothing from elsewhere."""
+"""Builds the documentation's site and asserts that it is complete and fetches nothing from other sites."""
 
 import os
 import re
@@ -138,7 +138,7 @@ def test_every_link_within_the_site_has_a_target(site: Path):
 
 @pytest.fixture
 def copied_tree(tmp_path: Path) -> Iterator[Path]:
-    """Make a copy of the site's sources, whose pages a test may change."""
+    """Copy the site's sources, so that a test may change the pages."""
     tree = tmp_path / "tree"
     shutil.copytree(TREE / "docs", tree / "docs")
     (tree / "examples").mkdir()

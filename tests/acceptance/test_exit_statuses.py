@@ -1,6 +1,6 @@
 """Provokes each error in the table of exit statuses in docs/reference/commands.md and checks its row.
 
-Errors that need a full disk, a killed process or a stopped one are in `test_full_disks.py`,
+Errors that need a full disk, or a killed or stopped process, are in `test_full_disks.py`,
 `tests/integration/test_gone_databases.py` and `tests/unit/test_occurrences.py`.
 """
 
@@ -70,7 +70,7 @@ CASES = {
 
 
 def read_table() -> dict[str, int]:
-    """Read the messages in the table and their statuses."""
+    """Read the status of each message from the table."""
     text = (TREE / "docs" / "reference" / "commands.md").read_text()
     return {
         message: int(status) for status, message in re.findall(r"^\| (\d+) \| .* \| `(.+)` \|$", text, re.M)

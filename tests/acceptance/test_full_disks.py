@@ -1,4 +1,4 @@
-"""Full disks: that of the database, that of temporary files, and that of the metrics."""
+"""The disk of the database or of the metrics is full."""
 
 import json
 import tempfile
@@ -33,9 +33,9 @@ def write_log(path: Path, count: int) -> None:
 
 @pytest.fixture
 def disk() -> Iterator[Path]:
-    """A mount point for a disk that holds a warehouse."""
+    """A mount point for the disk of a warehouse."""
     with tempfile.TemporaryDirectory(prefix="tapewise-full-") as folder:
-        Path(folder).chmod(0o755)  # if we are root, the server's own account must get in
+        Path(folder).chmod(0o755)  # when run as root, the server's own account must get in
         yield Path(folder) / "disk"
 
 
@@ -54,8 +54,8 @@ def test_the_database_disk_is_full(tmp_path, disk):
             done = tapewise(*INGEST, "large.log", "small.log")
             assert done.returncode == 1
             assert "Traceback" not in done.stderr
-            # If there is no space for a table, the server reports "No space left on device". If there is none
-            # for its own log, it crashes.
+            # Without space for a table, the server reports "No space left on device". Without space for its
+            # own log, it crashes.
             first, *rest = done.stderr.splitlines()
             assert first.startswith("tapewise: large.log: the database aborted the load: ")
             assert "Run the same command again when" in "".join(rest)

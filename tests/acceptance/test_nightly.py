@@ -67,7 +67,7 @@ def test_it_runs_from_any_folder_with_metrics_and_a_status(tapewise, folder, tmp
     assert "tapewise_last_run_exit_status 1.0" in metrics
     assert 'tapewise_last_run_failures{archive="nightly",source="hsi"} 1.0' in metrics
 
-    # A run leaves everything to another run that is under way, including the metrics.
+    # While another run is under way, a run does nothing, not even write metrics.
     with open_warehouse(Settings(home=home)) as warehouse, hold_round(warehouse):
         (tmp_path / "tapewise.prom").unlink()
         done = tapewise("ingest", "--prometheus", "tapewise.prom", env=environment)

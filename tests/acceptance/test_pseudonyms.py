@@ -1,4 +1,4 @@
-"""Loads logs of five formats with pseudonyms, as a user would, and then searches for every name."""
+"""Loads logs of five formats with pseudonyms, as a user would, and then looks for every original name."""
 
 import base64
 import gzip
@@ -19,7 +19,7 @@ from tests.acceptance.conftest import run_command
 
 SECRET = "b7e1d0c4a99f4c56b1d2e3f405162738"
 ARCHIVE = "hidden"
-# Every name begins with zq or is a number of nine digits like those in NFT's lines.
+# Every name begins with zq or is a number of nine digits, as in NFT's lines.
 PATH = "/zqhome/zqkim/zqrun 7/zqout.tar"
 NFT = """\
 907531264 97/10/01 00:01:41 js 7700 0.425
@@ -71,7 +71,7 @@ BY_HAND = ["ingest", "--archive", ARCHIVE, "--kind", "synthetic", "--timezone", 
 def home():
     """A home for these tests only: the shared one contains names."""
     folder = Path(tempfile.mkdtemp(prefix="tapewise-hidden-"))
-    folder.chmod(0o755)  # if we are root, the server's own account must get in
+    folder.chmod(0o755)  # when run as root, the server's own account must get in
     yield folder
     run_command(["--home", str(folder), "db", "stop"])
     shutil.rmtree(folder)
@@ -94,7 +94,7 @@ def folder(tmp_path, tapewise):
 
 
 def read_everything(home) -> str:
-    """Return every row of every table as text, PostgreSQL's own samples of values, and a dump."""
+    """Return as text every row of every table, PostgreSQL's own samples of values, and a dump."""
     with open_warehouse(Settings(home=home)) as warehouse, warehouse.connect(Role.OWNER) as connection:
         connection.autocommit = True
         connection.execute("ANALYZE")
@@ -146,11 +146,11 @@ def test_no_name_and_no_key_is_anywhere(tapewise, folder, home, tmp_path):
     run("ingest", "--prometheus", str(tmp_path / "tapewise.prom"))
     assert said.count(" loaded ") > 5
     run("status", "--archive", ARCHIVE)
-    run("doctor", status=1)  # the logs are old, so the doctor reports silence
+    run("doctor", status=1)  # the logs are old, so the doctor reports silent sources
     assert "Names are replaced by pseudonyms in 5 of 5 sources" in said
 
-    # The pseudonyms stay the same if a log is loaded again, or if another process, which gets the key in
-    # another way, loads a longer copy.
+    # The pseudonyms stay the same when a log is loaded again, and when another process loads a longer copy
+    # with the key from its environment.
     run("ingest", "--json")
     (folder / "logs" / "copy.log").write_text(
         NFT + NFT.splitlines(keepends=True)[0].replace("00:01", "00:09")

@@ -1,4 +1,4 @@
-"""The Python of README.md and docs/ runs, and the notebook prints what it shows."""
+"""The Python code in README.md and docs/ runs, and the notebook prints what it shows."""
 
 import contextlib
 import io

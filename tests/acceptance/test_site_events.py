@@ -1,4 +1,4 @@
-"""`tapewise outages` and `tapewise config-changes` from end to end; tests/integration/ tests refusals."""
+"""`tapewise outages` and `tapewise config-changes` from end to end; refusals are in tests/integration/."""
 
 import json
 
@@ -32,7 +32,7 @@ def test_outages_are_added_listed_and_removed(tapewise, archive):
     # The view shows the same names and values, and the archive's kind.
     (seen,) = json.loads(tapewise("sql", "--json", "SELECT * FROM mart.outages").stdout)
     assert seen == shown | {"kind": "synthetic"}
-    # Times are by the archive's clock, and control characters do not reach the terminal.
+    # Times follow the archive's clock, and control characters do not reach the terminal.
     number = shown["outage_id"]
     line = (
         f"outage {number} of west: 1998-10-19T08:00-07:00 to 1998-10-19T11:00:30-07:00, scheduled:"

@@ -10,7 +10,7 @@ from tapewise.values import CELL_CHARACTERS, name_apart
 from tests.acceptance.conftest import Run
 
 LONG = "12345678901234567890123456789.12345678901"
-# Each value as it is in SQL, in a table, in CSV and in JSON.
+# Each value as written in SQL, and as shown in a table, in CSV and in JSON.
 VALUES = [
     ("'NaN'::float8", "NaN", "NaN", "NaN"),
     ("'infinity'::float8", "Infinity", "Infinity", "Infinity"),

@@ -14,7 +14,7 @@ import pytest
 from tapewise.schema.texts import Terminal, escape_controls
 from tests.acceptance.conftest import TAPEWISE, TREE, Run
 
-# Sets a window title and a colour, and has a C1 CSI, an override of the text direction and a fake line.
+# Sets a window title, conceals text, begins a C1 sequence, reverses the text direction and fakes a line.
 HOSTILE = "\x1b]0;owned\x07\x1b[8m\x9b2J\u202egpj\u2028x"
 SEEN = r"\x1b]0;owned\x07\x1b[8m\x9b2J\u202egpj\u2028x"
 STEERS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")

@@ -1,4 +1,4 @@
-"""The wheel, built from the sdist, works in environments with and without the extras."""
+"""The wheel built from the sdist works in environments with and without the extras."""
 
 import os
 import re
@@ -15,9 +15,9 @@ import pytest
 from packaging.requirements import Requirement
 
 TREE = Path(__file__).resolve().parents[2]
-# The top-level folders that are packages, reached by links in tapewise/.
+# The top-level folders that are packages; tapewise/ has a link to each.
 PACKAGES = [path.name for path in sorted((TREE / "tapewise").iterdir()) if path.is_symlink()]
-# The limit for the size of the default environment, including the embedded PostgreSQL.
+# How large the default environment may be, including the embedded PostgreSQL.
 LARGEST_BYTES = 600_000_000
 
 
@@ -38,7 +38,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def find_needed(wheel: Path, *extras: str) -> dict[str, Distribution]:
-    """Find the distributions that the wheel needs with these extras, directly or indirectly, by name."""
+    """Return by name the distributions that the wheel with these extras needs, directly or indirectly."""
     with zipfile.ZipFile(wheel) as file:
         (name,) = (name for name in file.namelist() if name.endswith(".dist-info/METADATA"))
         own = message_from_bytes(file.read(name)).get_all("Requires-Dist", [])
@@ -63,10 +63,10 @@ def find_needed(wheel: Path, *extras: str) -> dict[str, Distribution]:
 
 
 def install(wheel: Path, needed: dict[str, Distribution], folder: Path) -> Path:
-    """Make a new environment with the wheel, the package index's `schema` and the `needed` distributions;
-    return its `tapewise`.
+    """Make a new environment with the wheel and the `needed` distributions; return its `tapewise`.
 
-    The distributions are linked from the environment that runs the tests, so nothing is downloaded.
+    The environment also has the package index's `schema`, which must not replace `tapewise.schema`. The
+    distributions are linked from the environment that runs the tests, so nothing is downloaded.
     """
     venv.create(folder, symlinks=True)
     (site_packages,) = folder.glob("lib/python3*/site-packages")
@@ -129,7 +129,7 @@ def test_the_default_environment_is_small(wheel: Path):
 
 
 def test_the_demo_runs_from_the_wheel_next_to_another_schema(wheel: Path, tmp_path: Path):
-    tmp_path.chmod(0o755)  # if we are root, the server's own account must get in
+    tmp_path.chmod(0o755)  # when run as root, the server's own account must get in
     plain = install(wheel, find_needed(wheel), tmp_path / "plain")
     whole = install(wheel, find_needed(wheel, "all"), tmp_path / "whole")
     code = "import schema, tapewise.schema; print(schema.__file__, tapewise.schema.__file__)"

@@ -85,7 +85,7 @@ def test_a_model_is_fitted_shown_exported_and_removed(tapewise, archive, tmp_pat
         "tapewise: there is already a workload model called 'two kinds'.\n"
         "Choose another name, or remove that model: `tapewise workload remove 'two kinds'`.\n"
     )
-    assert tapewise("workload", "remove", "two kinds").returncode == 1  # it asks, but gets no answer
+    assert tapewise("workload", "remove", "two kinds").returncode == 1  # asks, but gets no answer
     removed = tapewise("workload", "remove", "two kinds", "--yes")
     assert removed.stdout == "Workload model 'two kinds' is removed.\n"
     assert tapewise("workload", "show", "two kinds").stderr == (
@@ -100,7 +100,7 @@ def test_a_range_follows_the_archives_clock_and_is_kept(tapewise, archive):
     assert "nft put: 45 requests" in result.stdout
     exported = json.loads(tapewise("workload", "export", "few").stdout)
     assert (exported["since"], exported["until"]) == ("1997-10-02T00:00:00Z", "1997-10-04T09:10:00Z")
-    # A dropped archive takes its models with it.
+    # Dropping an archive drops its models too.
     assert tapewise("archives", "drop", archive, "--yes").returncode == 0
     assert tapewise("workload", "show", "few").returncode == 1
 
@@ -183,7 +183,7 @@ def test_a_trace_is_written(tapewise, requests, tmp_path):
         f"7197.5,1997-10-01T17:59:57.500000Z,get,nft,{second},1,1000,trace",
         f"7202.5,1997-10-01T18:00:02.500000Z,get,nft,{second},1,1000,trace",
     ]
-    # Typed times are by the archive's clock, omitted requests are reported, and the file is replaced.
+    # Typed times follow the archive's clock, omitted requests are reported, and the file is replaced.
     options = ["--since", "1997-10-01T10:00:30", "--until", "1997-10-01T12:00:05", "--zero-sizes", "drop"]
     more = ["--unknown-origins", "tape", "--largest", "1000", "--direction", "get", "--interface", "nft"]
     result = tapewise(*TRACE, requests, *options, *more, "--output", "all.csv")

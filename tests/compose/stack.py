@@ -1,10 +1,9 @@
-"""Runs the services of docker-compose.yml as processes of this machine, each in a folder instead of a
-container.
+"""Runs the services of docker-compose.yml as local processes, each in a folder instead of a container.
 
 A service gets only what the file specifies: its own secrets and volumes below its own root, the variables of
 its image and of the file, and its command with paths moved below that root. Features that only a container
-engine has are left out: images, users, capabilities, networks. `initialise_postgres` takes the place of the
-entrypoint of PostgreSQL's image.
+engine has are left out: images, users, capabilities, networks. `initialise_postgres` replaces the entrypoint
+of PostgreSQL's image.
 """
 
 import contextlib
@@ -29,7 +28,7 @@ from tapewise.schema.server.binaries import copy_binaries, find_binaries
 TREE = Path(__file__).resolve().parents[2]
 FILE = TREE / "docker-compose.yml"
 TOOLS = TREE / ".tools"
-# Where this machine has the programs of an image.
+# Where the programs of each image are on this machine.
 PROGRAMS = {"tapewise": Path(sys.executable).parent, "superset": TREE / ".venv-superset" / "bin"}
 HEALTHY_TIMEOUT_S = 120
 MOVED = re.compile(r"(?<![\w.])/(?:run/secrets|opt/tapewise|site|var/lib/superset)\b")
@@ -54,7 +53,7 @@ def read_services(variables: dict[str, str]) -> dict[str, Any]:
 
 
 def start_order(services: dict[str, Any]) -> list[str]:
-    """Return the services, each after the ones it depends on."""
+    """Return the names of the services, each after those it depends on."""
     graph = {name: set(service.get("depends_on", {})) for name, service in services.items()}
     return list(graphlib.TopologicalSorter(graph).static_order())
 
@@ -81,7 +80,7 @@ class Stack:
             self.change_secret(
                 path.name, path.read_text().replace("@postgres/", f"@127.0.0.1:{self.postgres_port}/")
             )
-        (self.folder / "secrets").chmod(0o755)  # as with a mount, the folder's mode does not matter
+        (self.folder / "secrets").chmod(0o755)  # containers mount only the files
         self.account = homes.find_account()
         self.postgres = copy_binaries(find_binaries(18), self.folder).install_folder / "bin"
 
@@ -94,7 +93,7 @@ class Stack:
         return (self.folder / "secrets" / name).read_text().strip()
 
     def root(self, name: str) -> Path:
-        """The folder that represents the service's file system, created on demand with what is mounted."""
+        """The folder that stands for the service's file system, created on first use with its mounts."""
         root = self.folder / name
         if root.exists():
             return root
@@ -120,7 +119,7 @@ class Stack:
         return root
 
     def move(self, name: str, text: str) -> str:
-        """In a text from the file, replace the container's paths and addresses with this machine's."""
+        """Replace the container's paths and addresses in a text from the file with those of this machine."""
         text = text.replace("0.0.0.0:8088", "127.0.0.1:8088").replace(
             "127.0.0.1:8088", f"127.0.0.1:{self.pages_port}"
         )
@@ -159,7 +158,7 @@ class Stack:
         )
 
     def complete(self, name: str) -> str:
-        """Run a service that ends; return its output."""
+        """Run a service to its end; return its output."""
         done = self.run(name, self.services[name]["command"])
         assert done.returncode == 0, done.stdout
         return done.stdout
@@ -174,7 +173,7 @@ class Stack:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
-                start_new_session=True,  # lets `stop` reach its children too, as the end of a container does
+                start_new_session=True,  # lets `stop` end its children too, as stopping a container does
             )
 
     def log(self, name: str) -> str:
@@ -220,7 +219,7 @@ class Stack:
             self._as_postgres("psql", "-X", "-w", "-v", "ON_ERROR_STOP=1", "-d", "postgres", "-f", script)
 
     def open_postgres(self) -> None:
-        """Start the server that keeps running, reachable over TCP."""
+        """Restart the server so that it is reachable over TCP."""
         self._control("stop", "")
         self._control("start", "127.0.0.1")
 

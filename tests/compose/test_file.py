@@ -1,6 +1,4 @@
-"""docker-compose.yml is accepted by Compose, protects its secrets, and grants each service only what it
-needs.
-"""
+"""Compose accepts docker-compose.yml, which protects secrets and gives each service only what it needs."""
 
 import re
 import stat

@@ -20,9 +20,9 @@ EXAMPLE = read_variables(TREE / "docker" / "env.example")
 
 @pytest.fixture(scope="module")
 def stack() -> Iterator[Stack]:
-    """PostgreSQL is running and `migrate` has finished, which every other service may rely on."""
+    """A stack in which PostgreSQL is running and `migrate` has finished, as all other services expect."""
     folder = Path(tempfile.mkdtemp(prefix="tapewise-compose-"))
-    folder.chmod(0o755)  # under root, the server's own account must get in too
+    folder.chmod(0o755)  # when run as root, the server's own account must get in
     schedule = folder / "crontab"
     schedule.write_text("* * * * * * * tapewise ingest\n")  # every second
     made = Stack(folder, EXAMPLE | {"TAPEWISE_CRONTAB": str(schedule)})
@@ -90,7 +90,7 @@ def test_logins_need_their_password_and_reach_only_their_own_database(stack: Sta
 
 
 def test_doctor_finds_nothing_that_readers_could_do_without_limit(stack: Stack) -> None:
-    """databases.sql has revoked from PUBLIC what the owner, who is not a superuser, cannot."""
+    """databases.sql has revoked from PUBLIC the rights that only a superuser can revoke."""
     shown = stack.run("ingest", ["tapewise", "doctor"]).stdout
     assert [line.split()[0] for line in shown.splitlines() if " access " in line] == ["ok"], shown
 
@@ -106,7 +106,7 @@ def test_migrating_again_applies_a_changed_secret(stack: Stack) -> None:
 
 
 def test_a_secret_from_before_logins_becomes_a_login_of_its_own(stack: Stack) -> None:
-    """Before 0.1.0, all readers shared the role. The password stays the same."""
+    """Before 0.1.0, all readers logged in as one shared role. The password stays the same."""
     good = stack.secret("reader_url")
     stack.change_secret("reader_url", good.replace("tapewise_query", "tapewise_reader"))
     subprocess.run([TREE / "docker" / "make-secrets", stack.folder / "secrets"], check=True)
@@ -133,7 +133,7 @@ def test_the_nightly_job_catches_up_and_then_keeps_its_schedule(stack: Stack) ->
     assert "example/unitree-jobs: 14 files read" in caught_up
     assert "example/nft: " in scheduled and "loaded" not in scheduled.replace("0 loaded", "")
     assert "failed" not in scheduled
-    # The example's logs date from 1998: the health check calls their sources silent, and finds nothing else.
+    # The example's logs are from 1998, so the health check finds their sources silent, and no other fault.
     health = stack.check_health("ingest")
     wrong = [line.split()[1] for line in health.stdout.splitlines() if line.startswith("WRONG")]
     assert (health.returncode, set(wrong)) == (1, {"sources"}), health.stdout

@@ -47,7 +47,7 @@ class Choice:
     until: str | None = None
 
     def apply(self, question: dict[str, Any]) -> dict[str, Any]:
-        """Return the chart's recorded question with these filters, without further processing of the rows."""
+        """Return the chart's recorded question with these filters, and without post-processing."""
         question = json.loads(json.dumps(question))
         for query in question["queries"]:
             query["filters"] += [
@@ -60,7 +60,7 @@ class Choice:
 
 
 def text_of(column: Any) -> tuple[str, str]:
-    """Return a column of a chart as SQL and label."""
+    """Return the SQL and the label of a chart's column."""
     if isinstance(column, str):
         return column, column
     return column["sqlExpression"], column["label"]
@@ -147,7 +147,7 @@ def simplify(value: Any) -> Any:
 
 
 def as_set(rows: list[dict[str, Any]]) -> list[str]:
-    """Sort the rows, to compare them regardless of order."""
+    """Return the rows in a form that does not depend on their order."""
     return sorted(
         json.dumps({name: simplify(value) for name, value in row.items()}, sort_keys=True) for row in rows
     )

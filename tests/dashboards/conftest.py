@@ -1,7 +1,7 @@
 """One Superset per session, on a warehouse that the demo made: `make test-dashboards`.
 
-It needs Superset's environment (`.venv-superset`) and Debian's chromium. Without them, the tests fail and are
-not skipped.
+It needs Superset's environment (`.venv-superset`) and Debian's chromium. Without these, the tests
+fail; they are not skipped.
 """
 
 import os
@@ -36,7 +36,7 @@ def find_port() -> int:
 @pytest.fixture(scope="session")
 def service() -> Iterator[Service]:
     home = Path(tempfile.mkdtemp(prefix="tapewise-dashboards-"))
-    home.chmod(0o755)  # under root, the server's own account must get in too
+    home.chmod(0o755)  # when run as root, the server's own account must get in
     service = Service(Settings(home=home), find_port())
     try:
         if DEMO_HOME:

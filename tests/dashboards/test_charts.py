@@ -33,7 +33,7 @@ CHOICES = {
         {"archive": "example"}, "1998-10-20T00:00:00", "1998-10-24T00:00:00"
     ),
 }
-# The charts that are empty for a choice. For the first two choices, every other chart shows something.
+# The charts that are empty for a choice. With the first two choices, every other chart shows something.
 EMPTY = {
     "the simulated archive": {
         "open_times", "open_time_clusters", "workload_classes", "class_counts",
@@ -116,14 +116,14 @@ def test_numbers_have_the_units_and_digits_that_a_person_would_write() -> None:
 
 
 def test_a_ratio_and_the_share_it_leaves_out_have_separate_axes() -> None:
-    """The hit ratio refers to the gets whose result is known, the unknown share to all gets."""
+    """The hit ratio refers to the gets whose result is known; the unknown share refers to all gets."""
     for name, chart in CHARTS.items():
         used = " ".join(metric["sqlExpression"] for metric in chart["params"].get("metrics", []))
         assert not ("hit_ratio" in used and "unknown_ratio" in used), name
 
 
 def test_the_residuals_are_means_over_transfers(viewer: Api, reader: psycopg.Connection) -> None:
-    """Blocks with the same rounded size share a point, which shows their mean and not a maximum."""
+    """Blocks with the same rounded size share a point, which shows their mean, not their maximum."""
     for direction in ("get", "put"):
         question = Choice().apply(json.loads(CHARTS[f"residuals_{direction}"]["query_context"]))
         dataset = CHARTS[f"residuals_{direction}"]["dataset_uuid"]

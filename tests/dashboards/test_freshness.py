@@ -19,7 +19,7 @@ def run(service: Service, *arguments: str | Path) -> None:
 
 
 def ask(viewer: Api, dataset: str, columns: list[str]) -> dict[str, Any]:
-    """Query like a filter that needs its list of choices, for which a cached answer will do."""
+    """Query as a filter does to list its choices; a cached answer will do."""
     number = dataset_id(viewer, DATASETS[dataset]["uuid"])
     question = {
         "datasource": {"id": number, "type": "table"},
@@ -48,7 +48,7 @@ def test_a_new_archive_is_listed_at_once(service: Service, viewer: Api, tmp_path
         assert not after["is_cached"]
         assert {row["archive"] for row in after["data"]} == {"example", "example-on-llnl", "new"}
         assert ask(viewer, "archives", ["archive"])["is_cached"]
-        # Loading more lines into an existing archive changes the queries of its charts.
+        # Loading more lines into an existing archive also makes cached answers invalid.
         first = ask(viewer, "source_states", ["source", "line_count"])
         log.write_bytes(lines + b"not a line of this format\n")
         run(service, "ingest", *new, log)

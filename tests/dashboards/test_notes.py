@@ -14,7 +14,7 @@ OTHERS = "any other empty chart"
 GETS_ONLY = "only for gets, but the filter chooses puts"
 PUTS_ONLY = "only for puts, but the filter chooses gets"
 EXAMPLE, SIMULATED = {"archive": "example"}, {"archive": "example-on-llnl"}
-# Choices that leave charts empty, without the filters that only the last row of the table mentions.
+# Choices that leave charts empty. Filters that only the table's last row mentions are not among them.
 CHOICES = {
     "nothing": Choice(),
     "the simulated archive": Choice(SIMULATED),
@@ -53,7 +53,7 @@ def test_the_page_gives_the_reason_for_an_empty_chart(
             drawn.add(CHARTS[name]["slice_name"])
         else:
             assert CHARTS[name]["slice_name"] in notes
-    # Only empty charts are called empty. For a chart of one interface, the note says which one.
+    # A chart that shows something has a note only if it shows one interface; the note says which.
     for title in drawn & set(notes):
         assert notes[title].startswith("only for nft, which has the most ")
 

@@ -41,7 +41,7 @@ def check_page(browser: Browser, name: str) -> None:
     assert page.locator("[data-test=chart-grid-component]").count() == len(charts)
     drawn = page.locator(".slice_container canvas").count() + page.locator(".slice_container table").count()
     assert drawn >= len(charts)
-    # The text below a chart says what the chart leaves out, without a click.
+    # The text below a chart says what the chart leaves out; reading it takes no click.
     words = " ".join(page.locator(".dashboard-markdown").all_inner_texts())
     for chart in charts:
         assert flatten(CHARTS[chart]["description"]) in flatten(words), chart
@@ -65,7 +65,7 @@ def test_a_dashboard_is_drawn_completely(browser: Browser, pictures: Path, name:
             problems.append(message.text)
 
     def watch(response: Any) -> None:
-        # A page saves its colours when it is left, which a viewer may not do.
+        # On leaving a page, the browser tries to save its colours, which a viewer may not do.
         if response.status >= 400 and "/colors?" not in response.url:
             refused.append(f"{response.status} {response.url}")
 
@@ -75,13 +75,13 @@ def test_a_dashboard_is_drawn_completely(browser: Browser, pictures: Path, name:
     browser.page.remove_listener("console", hear)
     browser.page.remove_listener("response", watch)
     check_questions(browser, DASHBOARDS[name])
-    # The window is tall enough. A picture of the whole page would change its height and reload the charts.
+    # The window is tall enough; a full-page screenshot would change its height and reload the charts.
     browser.page.screenshot(path=pictures / f"{name}.png")
     assert (pictures / f"{name}.png").stat().st_size > BLANK_BYTES
-    # Superset's page would report each visit to a third party, but ours prevents this.
+    # Superset's pages report each visit to a third party, but our Content Security Policy prevents this.
     assert [each for each in problems if "scarf" not in each] == refused == []
     assert all("violates the following Content Security Policy" in each for each in problems)
-    # The measured archive comes first; the demo's made-up one comes before the simulated one.
+    # Measured archives come first, then made-up ones such as the demo's, then simulated ones.
     filters = browser.page.locator("[data-test=filter-bar]").inner_text()
     assert filters.split("\n")[filters.split("\n").index("Archive") :][:3].count("example") == 1
     assert "synthetic: MADE-UP logs" in browser.page.locator(".slice_container").first.inner_text()

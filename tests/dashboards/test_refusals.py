@@ -1,4 +1,4 @@
-"""Attempts of a viewer that must be refused. The administrator succeeds with each of them."""
+"""Requests that must be refused. If only viewers are refused, the administrator must succeed."""
 
 import json
 import secrets
@@ -94,7 +94,7 @@ def test_a_viewer_can_change_nothing(viewer: Api, admin: Api) -> None:
 
 
 def ask_for(viewer: Api, **changed: Any) -> Any:
-    """Change a chart's question and ask it; return the status of the answer."""
+    """Ask a chart's question with the given changes; return the status of the answer."""
     question = Choice().apply(json.loads(CHARTS["lines_by_fate"]["query_context"]))
     uuid = CHARTS["lines_by_fate"]["dataset_uuid"]
     question["datasource"] = {"id": dataset_id(viewer, uuid), "type": "table"}

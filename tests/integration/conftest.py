@@ -1,4 +1,4 @@
-"""Logs that several studies read, generated once per test session for all its processes."""
+"""Generates the example logs that several studies read, once per test session for all processes."""
 
 import fcntl
 import subprocess
@@ -11,7 +11,7 @@ import pytest
 
 @pytest.fixture(scope="session")
 def example_logs(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Callable[[int], Path]:
-    """Return the folder of a seed's example logs (without UniTree's) and truth. No test may change it."""
+    """Return the folder of a seed's example logs (without UniTree's) and truth. Tests must not change it."""
     base = tmp_path_factory.getbasetemp()
     if worker_id != "master":
         base = base.parent

@@ -1,4 +1,4 @@
-"""Reads a warehouse's content and checks its ledger, in SQL that is independent of the code under test."""
+"""Reads a warehouse's contents and checks its ledger, with SQL that is independent of the tested code."""
 
 import bz2
 import gzip
@@ -17,7 +17,7 @@ from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.tables.models import event_time_columns
 
 FACTS = tuple(event_time_columns)
-# If the same facts are loaded in two ways, their origins and the ids of their names may differ.
+# If facts are loaded in another way, their lineage and the ids of their names may differ.
 LINEAGE = {"id", "log_file_id", "line_number"}
 NAMED = {
     "archive_id": sql.SQL("archives.name"),
@@ -38,7 +38,7 @@ LOADED_IS_NOT_THE_FACTS = """
     GROUP BY log_files.id HAVING loaded_count <> count(DISTINCT line_number)
 """
 
-# Each query returns the rows that are wrong.
+# For each violation, a query that returns the offending rows.
 VIOLATIONS = {
     "the counts do not add up": """
         SELECT path, line_count, loaded_count, held_count, ignored_count, rejected_count FROM ledger.log_files
@@ -68,8 +68,9 @@ VIOLATIONS = {
         LEFT JOIN core.hosts ON hosts.id = host_id AND hosts.archive_id = facts.archive_id
         WHERE (user_id IS NOT NULL AND users.id IS NULL) OR (host_id IS NOT NULL AND hosts.id IS NULL)
     """,
-    # Lines of most formats name both. STAT and tape servers name no user, HSI and HTAR name neither, and
-    # dCache names one of them. Only copies inside the archive, jobs, stages and simulated facts have no host.
+    # Lines of most formats name a user and a host. STAT and tape servers name no user, the HSI and HTAR
+    # clients name neither, and dCache names only one. Otherwise, only copies inside the archive, jobs, stages
+    # and simulated facts have no host.
     "a fact has lost its user or host": """
         SELECT facts.id, facts.user_id, facts.host_id FROM facts LEFT JOIN core.transfers USING (id)
         JOIN ledger.sources ON sources.id = facts.source_id
@@ -97,7 +98,7 @@ VIOLATIONS = {
         ) AS fates JOIN ledger.log_files ON log_files.id = log_file_id
         GROUP BY log_files.id, line_number HAVING count(*) > 1 OR line_number NOT BETWEEN 1 AND line_count
     """,
-    # A time that a clock shows twice may have been moved, but the fact's identity does not change.
+    # Moving a fact to the second pass of a repeated hour does not change its identity.
     "an identity occurs twice": """
         SELECT source_id, event_at AT TIME ZONE timezone, line_hash, occurrence, count(*) FROM facts
         JOIN ledger.sources ON sources.id = source_id WHERE ordinal = 0
@@ -164,7 +165,7 @@ VIOLATIONS = {
         GROUP BY segments.log_file_id, first_line_number, path, held_count
         HAVING fact_count < count(facts.id) OR fact_count > count(facts.id) + held_count
     """,
-    # For forgotten times, only the cells remain.
+    # Before `retained_since`, only the cells remain.
     "the cells are not a recount of the transfers": """
         WITH counted AS (
             SELECT transfers.archive_id,
@@ -227,14 +228,14 @@ def check_warehouse(warehouse: Warehouse) -> None:
         if not Path(path).exists():  # renamed by the test
             continue
         content = decompress(Path(path))
-        # Without --complete, only whole lines are read, and an unfinished last line waits.
+        # Without --complete, an unfinished last line is not read yet and counts as waiting.
         unfinished = read_bytes > 0 and content[read_bytes - 1 : read_bytes] != b"\n"
         assert (len(content), path) == (read_bytes + waiting_bytes, path)
         assert (line_count, path) == (content[:read_bytes].count(b"\n") + unfinished, path)
 
 
 def _gather_facts(connection: psycopg.Connection) -> None:
-    """Copy the facts into the temporary table `facts`, because planning for all partitions takes longest."""
+    """Copy the facts into a temporary table, because planning queries over all partitions is slow."""
     connection.execute("CREATE TEMPORARY TABLE facts AS " + _ALL_FACTS)
     connection.execute("ANALYZE facts")
 
@@ -253,7 +254,7 @@ def decompress(path: Path) -> bytes:
 
 
 def read_facts(warehouse: Warehouse) -> dict[str, Counter[tuple[Any, ...]]]:
-    """Return all rows of the facts and cells, without lineage and with names instead of ids."""
+    """Return the rows of all fact tables and the cells, without lineage and with names instead of ids."""
     with closing(warehouse.connect(Role.OWNER)) as connection:
         return {
             table: Counter(connection.execute(_facts_query(connection, table)).fetchall())
@@ -262,7 +263,7 @@ def read_facts(warehouse: Warehouse) -> dict[str, Counter[tuple[Any, ...]]]:
 
 
 def digest_facts(warehouse: Warehouse) -> dict[str, tuple[int, Decimal]]:
-    """Return what `read_facts` returns as row counts and sums of hashes, for use with many rows."""
+    """Summarize each table of `read_facts` as a row count and a sum of hashes, for use with many rows."""
     with closing(warehouse.connect(Role.OWNER)) as connection:
         return {
             table: connection.execute(
@@ -299,7 +300,7 @@ def _facts_query(connection: psycopg.Connection, table: str) -> sql.Composed:
 
 
 def read_balance(warehouse: Warehouse) -> list[tuple[Any, ...]]:
-    """Return the ledger's rows in order, with all details that another reading should reproduce."""
+    """Return the ledger's rows in order, with every detail that a second load should reproduce."""
     with closing(warehouse.connect(Role.OWNER)) as connection:
         return connection.execute(
             "SELECT path, log_date, content_digest, read_bytes, waiting_bytes, first_event_at, last_event_at,"
@@ -322,7 +323,7 @@ def count_for_the_planner(warehouse: Warehouse) -> float:
 
 
 def check_lineage(warehouse: Warehouse) -> None:
-    """Assert that `loaded_count` equals a recount, which equal facts and counts do not imply."""
+    """Assert that `loaded_count` equals a recount. Equal facts and counts would not prove this."""
     with closing(warehouse.connect(Role.OWNER)) as connection:
         _gather_facts(connection)
         assert connection.execute(LOADED_IS_NOT_THE_FACTS).fetchall() == []

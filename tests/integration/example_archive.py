@@ -1,4 +1,4 @@
-"""The example's logs in a warehouse, loaded as the demo loads them."""
+"""Loads the example's logs into a warehouse, as the demo does."""
 
 from pathlib import Path
 
@@ -10,8 +10,8 @@ from tests.conftest import NOW, register
 
 LOGS = Path(__file__).resolve().parents[2] / "examples" / "logs"
 ZONE = "America/Los_Angeles"
-# NFT's log counts its transfers, and STAT adds to them. PFTP and HSI have other transfers. These have
-# failures but no stages, and HSI's have open times.
+# NFT's log has the transfers to count. STAT's log has the same transfers and adds stages and failures. PFTP's
+# and HSI's logs have other transfers, with failures but no stages. HSI's also has open times.
 FILES = [
     (LOGS / "nft.log", "nft"),
     *((path, "cond") for path in sorted(LOGS.glob("cond.*"))),

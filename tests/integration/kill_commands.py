@@ -1,4 +1,4 @@
-"""`tapewise ingest` as killable processes, each with its output and its exit status."""
+"""Runs `tapewise ingest` in processes that can be killed, and keeps their output and exit status."""
 
 import os
 import signal
@@ -45,11 +45,11 @@ class Command:
     environment: dict[str, str]
     is_forked: bool
     pids: list[int] = field(default_factory=list)
-    """The pids of every start; each leads a process group of its own."""
+    """The pid of each start, which leads its own process group."""
 
     def start(self) -> None:
-        # Each start writes to its own file, because joblib's resource tracker outlives a killed command and
-        # still complains into that command's file.
+        # Use a new file for each start, because joblib's resource tracker outlives a killed command and still
+        # writes to that command's file.
         self.said = self.said.with_suffix(f".{len(self.pids)}")
         if self.is_forked:
             process = FORKS.Process(target=run_forked, args=(self.arguments, self.said, self.environment))
@@ -72,11 +72,11 @@ class Command:
 
     @property
     def status(self) -> int | None:
-        """The exit status (for a killed command, minus the signal), or None while the command runs."""
+        """The exit status (the negative signal number if the command was killed), or None while it runs."""
         return self._end()
 
     def end(self) -> None:
-        """Kill its remaining processes. Workers of killed starts would wait minutes for work."""
+        """Kill the remaining processes of all starts. Orphaned workers would wait minutes for work."""
         for pid in self.pids:
             with suppress(ProcessLookupError):
                 os.killpg(pid, signal.SIGKILL)
@@ -85,7 +85,7 @@ class Command:
 
     @property
     def session_name(self) -> str:
-        """The name of its sessions. Only one of the simultaneous commands has the default name."""
+        """The name of its sessions. Only one of the simultaneous commands uses the default name."""
         return f"{SIGNATURE} {self.pids[-1]}" if self.is_forked else SIGNATURE
 
     def find_workers(self) -> list[int]:
@@ -95,7 +95,7 @@ class Command:
             found = [int(pid) for pid in children.read_text().split()]
             # Leave out joblib's resource tracker, which loads nothing.
             return [pid for pid in found if b"popen_loky" in Path(f"/proc/{pid}/cmdline").read_bytes()]
-        except OSError:  # it has just ended
+        except OSError:  # the command has just ended
             return []
 
 

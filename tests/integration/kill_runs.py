@@ -1,4 +1,4 @@
-"""Starts, awaits, kills and restarts the commands and the server for the study of kills."""
+"""Starts, awaits, kills and restarts the commands and the server of the kill study."""
 
 import os
 import random
@@ -18,9 +18,9 @@ from tests.integration.kill_commands import Command
 
 TEMPLATE, QUIET = "study_template", "quiet"
 TIMEOUT_S = 120
-NOTICED_S = 10  # if its sessions have not ended by then, the server has lost no process
+NOTICED_S = 10  # if a session survives this long, the server has not lost a process
 HERE = "datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()"
-# Sessions whose transaction has begun a COPY. The COPY's lock on its table lasts until the transaction ends.
+# Finds a session whose transaction has begun a COPY. A COPY locks its table until the transaction ends.
 COPIES = (
     "SELECT pid, application_name FROM pg_stat_activity JOIN pg_locks USING (pid) WHERE relation IN"
     " ('core.transfers'::regclass, 'core.opens'::regclass, 'core.namespace_events'::regclass)"
@@ -39,10 +39,10 @@ class Bench:
         return Warehouse(Settings(home=self.server.home), self.server, database)
 
     def connect(self, database: str) -> psycopg.Connection:
-        """Connect as superuser, after waiting for a crashed server to recover or starting a dead one."""
+        """Connect as superuser, waiting for a crashed server to recover or restarting a dead one."""
         deadline = time.monotonic() + TIMEOUT_S
         while True:
-            # Repeat this each time: a postmaster that was just killed may still have been found ready.
+            # Acquire the server on every attempt: a just-killed postmaster may still have appeared ready.
             self.server.release()
             self.server.acquire()
             try:
@@ -58,7 +58,7 @@ class Bench:
                 connection.execute(f"CREATE DATABASE {name} TEMPLATE {TEMPLATE}")
 
     def wait_until_quiet(self) -> None:
-        """Wait until sessions left by a killed server or by a killed command's workers have ended."""
+        """Wait until all sessions left behind by a killed server or a killed command's workers have ended."""
         deadline = time.monotonic() + TIMEOUT_S
         with self.connect(DATABASE) as connection:
             while connection.execute(SESSIONS).fetchall():
@@ -68,28 +68,28 @@ class Bench:
 
 @dataclass
 class Study:
-    """The kills of one seed; `hits` counts them by what was killed and by whether a COPY had begun."""
+    """The kills of one seed. `hits` counts them by what was killed and whether a COPY had begun."""
 
     bench: Bench
     draw: random.Random
     commands: list[Command]
     plans: list[tuple[str, bool]]
-    """The remaining kills: what to kill, and whether to wait for a COPY to begin; the next one is last."""
+    """The remaining kills, the next one last: what to kill, and whether to wait for a COPY to begin."""
     hits: Counter[tuple[str, bool]] = field(default_factory=Counter)
     killed: set[int] = field(default_factory=set)
     """The pids of commands that were killed."""
     lost: set[int] = field(default_factory=set)
-    """The pids of commands that may report that they lost the server, or a worker."""
+    """The pids of commands that may report the loss of the server or of a worker."""
 
     def run_wave(self, quiet_s: float) -> None:
-        """Start all commands, kill as planned, and rerun what failed until all have finished."""
+        """Start all commands, kill processes as planned, and rerun failed commands until all finish."""
         for command in self.commands:
             command.start()
         watcher = self.bench.connect(DATABASE)
         try:
             while self.plans:
                 kind, is_copying = self.plans[-1]
-                # Wait a fraction of a quiet run's time, to fit several kills into a wave.
+                # Wait for a fraction of a quiet run's time, so that several kills fit into a wave.
                 wait_s = self.draw.uniform(0, 0.05 if is_copying else quiet_s)
                 if not self._wait(watcher, wait_s, is_copying=is_copying):
                     return
@@ -99,7 +99,7 @@ class Study:
                         self._run_again()
                         watcher.close()
                         watcher = self.bench.connect(DATABASE)
-                        # Commands that were started before the server was up again may have lost it, too.
+                        # Commands that started before the server was up again may have lost it, too.
                         self.lost |= {command.pids[-1] for command in self.commands}
             assert not self._wait(watcher, TIMEOUT_S, is_copying=False)
         finally:
@@ -121,7 +121,7 @@ class Study:
         return False
 
     def _run_again(self) -> bool:
-        """Restart only commands that were killed or lost the server; return whether any command runs."""
+        """Restart commands that were killed or lost the server or a worker; return whether any is running."""
         is_any_running = False
         for command in self.commands:
             pid, status = command.pids[-1], command.status
@@ -140,7 +140,7 @@ class Study:
         return is_any_running
 
     def _kill(self, watcher: psycopg.Connection, kind: str, *, is_copying: bool) -> bool:
-        """Kill a process of that kind if there is one, with `is_copying` only during a COPY."""
+        """Kill a process of this kind (with `is_copying`, only during a COPY); return whether it was hit."""
         running = [command for command in self.commands if command.status is None]
         copying = watcher.execute(COPIES).fetchone()
         if not running or (is_copying and copying is None):
@@ -157,13 +157,13 @@ class Study:
         self.lost |= {command.pids[-1] for command in running}
         with suppress(ProcessLookupError):
             os.kill(target, signal.SIGKILL)
-        if not self._is_lost(watcher):  # it had already ended
+        if not self._is_lost(watcher):  # the process had already ended
             return False
         self.hits[kind, copying is not None] += 1
         return True
 
     def _is_lost(self, watcher: psycopg.Connection) -> bool:
-        """Wait until the server notices the kill. Until then, it accepts sessions and soon ends them."""
+        """Wait for the server to notice the kill. Until then, it accepts sessions that it soon ends."""
         deadline = time.monotonic() + NOTICED_S
         while time.monotonic() < deadline:
             try:
@@ -195,7 +195,7 @@ class Study:
             os.kill(pid, signal.SIGKILL)
         while command.status is None:
             time.sleep(0.001)
-        if command.status != -signal.SIGKILL:  # it had already ended
+        if command.status != -signal.SIGKILL:  # the command had already ended
             return False
         self.killed.add(pid)
         self.hits["client", has_copied] += 1

@@ -1,7 +1,7 @@
-"""The made-up logs of the study of kills: two sources whose files overlap, grow, and are recompressed.
+"""Makes up the logs of the kill study: two sources whose files overlap, grow and are recompressed.
 
-A world is released in waves. Each wave adds lines to the logs, and files that contain these lines. The files'
-facts are counted here from the lines alone, without any code of Tapewise.
+A world is released in waves. Each wave adds lines to the logs, and files that contain these lines. The facts
+to expect are counted from the lines alone, without using any of Tapewise's code.
 """
 
 import bz2
@@ -51,7 +51,7 @@ def fate(line: bytes) -> str:
 
 
 class World:
-    """The logs of one seed, in `folder`. `contents` has the whole lines of every file that ever existed."""
+    """The logs of one seed in `folder`. `contents` has the complete lines of every file that ever existed."""
 
     def __init__(self, seed: int, folder: Path) -> None:
         self.formats = ("nft", ("pftp", "hsi")[seed % 2])
@@ -62,13 +62,13 @@ class World:
         self._logs: dict[str, list[bytes]] = {name: [] for name in self.formats}
 
     def release(self) -> list[Path]:
-        """Add the next wave; return the files that are new, have grown or were recompressed."""
+        """Add the next wave; return the files that are new, grew or were recompressed."""
         wave = self._wave_count
         self._wave_count += 1
         paths: list[Path] = []
         for name, log in self._logs.items():
             fresh = self._make_lines(name, wave)
-            # A day's file begins with the last lines of the previous day's.
+            # A wave's first new file begins with the last lines of the previous wave.
             overlap = log[-LINES_A_WAVE // 8 :] if log else []
             log.extend(fresh)
             one, other = self._draw.randrange(1000, 2000), self._draw.randrange(2500, 4000)
@@ -90,7 +90,7 @@ class World:
         for index in range(LINES_A_WAVE):
             chance = draw.random()
             if lines and chance < 0.03:
-                lines.append(draw.choice(lines[-50:]))  # a real repetition
+                lines.append(draw.choice(lines[-50:]))  # a genuine repeat
             elif chance < 0.032:
                 lines.append(draw.choice(BROKEN))
             else:
@@ -106,7 +106,7 @@ class World:
         return path
 
     def count_facts(self) -> Counter[bytes]:
-        """Count each source's facts: a line n times in one file and m times in another counts max(n, m)."""
+        """Count each source's facts. A line found n times in one file and m in another counts max(n, m)."""
         total: Counter[bytes] = Counter()
         for name in self.formats:
             of_source = [

@@ -1,7 +1,7 @@
-"""The bootstrap of `mart.compare_archives` in plain Python, which draws days by copying their requests.
+"""Reimplements the bootstrap of `mart.compare_archives` in plain Python, copying the requests of drawn days.
 
-It shares nothing with the SQL except the rule by which a digest decides how often a day is drawn. It supports
-only days in UTC, and neither simulated archives nor evidence of what was on disk.
+It shares nothing with the SQL except the rule by which a digest decides how often a day is drawn. Only days
+in UTC are supported; simulated archives and evidence of what was on disk are not.
 """
 
 import hashlib
@@ -20,7 +20,7 @@ Key = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class Request:
-    """One request, in microseconds since 1970."""
+    """One request, with times in microseconds since 1970."""
 
     direction: str
     size_bytes: int
@@ -28,7 +28,7 @@ class Request:
     started_us: int | None
     ended_us: int
     times_us: dict[str, int]
-    """Of transfer, stage and total time those that are known."""
+    """The transfer, stage and total times that are known."""
 
     @property
     def day(self) -> int:
@@ -37,7 +37,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Figure:
-    """The columns of a `mart.compare_archives` row that are calculated here."""
+    """The columns of `mart.compare_archives` that are calculated here."""
 
     a_value: float | None
     b_value: float | None
@@ -51,7 +51,7 @@ class Figure:
 
 
 class Side:
-    """The requests of one archive, from which days can be drawn."""
+    """The requests of one archive, which are resampled by day."""
 
     def __init__(self, requests: Sequence[Request]) -> None:
         self.requests = requests
@@ -63,7 +63,7 @@ class Side:
         return [each for each in self.requests if direction in ("all", each.direction)]
 
     def calculate(self, direction: str, replicate: int) -> Iterator[tuple[str, str, float | None, int, int]]:
-        """Yield (quantity, statistic, value, requests, days with any); replicate 0 draws each day once."""
+        """Yield (quantity, statistic, value, request count, day count). Replicate 0 draws each day once."""
         weights = {day: weigh(replicate, day) for day in self.days}
         chosen = self.choose(direction)
         drawn = [each for each in chosen for _ in range(weights[each.day])]
@@ -111,7 +111,7 @@ class Side:
 
 
 def weigh(replicate: int, day: int) -> int:
-    """Return how often a day is drawn: a Poisson quantile at a number derived from a digest."""
+    """Return how often a day is drawn: the Poisson quantile at a probability derived from a digest."""
     if replicate == 0:
         return 1
     digest = hashlib.md5(f"{replicate} {day * 86400}".encode(), usedforsecurity=False).hexdigest()
@@ -119,7 +119,7 @@ def weigh(replicate: int, day: int) -> int:
 
 
 def shift_quantile(everything: Sequence[int], drawn: Sequence[int], probability: Fraction) -> int | None:
-    """Woodruff's method: shift the quantile in `everything` by as much as its share has moved in `drawn`."""
+    """Apply Woodruff's method: shift the quantile of `everything` by as much as `drawn` changes its share."""
     if not drawn:
         return None
     at = everything[math.ceil(probability * len(everything)) - 1]
@@ -163,7 +163,7 @@ def judge(
     by_replicate: Sequence[dict[int, float | None]],
     counts: Sequence[tuple[int, int] | None],
 ) -> Figure:
-    """Return a figure, given its values by replicate and the requests and days on each side."""
+    """Return a figure from its values by replicate and each side's counts of requests and days."""
     (a, b), (a_count, b_count) = by_replicate, counts
     values = (a.get(0), b.get(0))
     block_count = min(count[1] for count in (a_count, b_count) if count)
@@ -193,7 +193,7 @@ def judge(
 
 
 def adjust(p_values: dict[Key, float]) -> dict[Key, float]:
-    """Holm's method: the p-values in increasing order, times n, n - 1 and so on; results never decrease."""
+    """Apply Holm's method: multiply the sorted p-values by n, n - 1, ..., never letting a result decrease."""
     found: dict[Key, float] = {}
     least = 0.0
     for rank, key in enumerate(sorted(p_values, key=lambda key: p_values[key])):

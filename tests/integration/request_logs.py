@@ -1,4 +1,4 @@
-"""Made-up logs of opens and transfers, with functions to read them and to check the requests derived."""
+"""Makes up logs of opens and transfers, loads them, and checks the requests derived from them."""
 
 import random
 from collections.abc import Callable, Iterable
@@ -62,8 +62,8 @@ def move_at_dcache(at: datetime, draw: random.Random) -> str:
     )
 
 
-# Lines of a made-up site. Each field that any of our logs has for a request may be on the open's line, the
-# transfer's line, both or neither.
+# The layout of a made-up site. Each field that any of our logs has for a request may be in the open's line,
+# the transfer's line, both or neither.
 SITE = r"""
 title = "A made-up site"
 nulls = ["-"]
@@ -127,7 +127,7 @@ MAKERS = {
 
 
 def make_log(format_name: str, seed: int, *, is_late: bool = False) -> Lines:
-    """Make lines of opens and transfers in crowds that last from less than a second to more than a day.
+    """Make lines of opens and transfers in crowds that last between under a second and more than a day.
 
     With `is_late`, some lines enter the log a week late.
     """
@@ -160,7 +160,7 @@ def read_log(
     source: str | None = None,
     file_date: str = "20180430",
 ) -> None:
-    """Read a made-up log into the archive, from the file `name`."""
+    """Write the lines to a file and load it into the archive `made`."""
     path = folder / f"{name}.{file_date}"
     path.write_text("".join(f"{text}\n" for _, text in lines))
     (folder / "site.toml").write_text(SITE)
@@ -171,7 +171,7 @@ def read_log(
 
 
 def expect_recount(database: psycopg.Connection) -> int:
-    """Assert that all columns of the requests equal what `rebuild_requests` makes; count the requests."""
+    """Assert that `rebuild_requests` does not change any request; return the number of requests."""
 
     def dump() -> list[str]:
         rows = database.execute("SELECT * FROM core.requests").fetchall()

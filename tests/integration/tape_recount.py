@@ -1,6 +1,7 @@
-"""Derives mounts and tape operations in plain Python, event by event. The SQL must give the same.
+"""Derives mounts and tape operations in plain Python, event by event. The SQL must give the same results.
 
-Each mount or operation has its events as (line hash, occurrence), the times of its steps, and its counts.
+A mount or operation is described by its events, as (line hash, occurrence), the times of its steps, and its
+counts.
 """
 
 from collections import defaultdict
@@ -31,7 +32,7 @@ def read_events(connection: psycopg.Connection, archive: str) -> list[Event]:
 
 
 def recount_operations(events: Iterable[Event]) -> list[list[Event]]:
-    """The events of each operation, in order."""
+    """Return the events of each operation, in order."""
     by_file = defaultdict(list)
     for event in events:
         if event["kind"] in OF_A_FILE and None not in (
@@ -58,7 +59,7 @@ def recount_operations(events: Iterable[Event]) -> list[list[Event]]:
 
 
 def recount_mounts(events: Iterable[Event]) -> list[list[Event]]:
-    """The events of each mount, in order; `received` events belong to none."""
+    """Return the events of each mount, in order. `received` events are not part of any."""
     by_cartridge = defaultdict(list)
     for event in events:
         if event["vsn"] is not None and event["kind"] != "received":
@@ -71,7 +72,7 @@ def recount_mounts(events: Iterable[Event]) -> list[list[Event]]:
                 *(e["line_hash"], e["occurrence"]),
             )
         )
-        # For each drive, the stay to which its last event belongs; then the mount request still unanswered.
+        # For each drive, the stay that its last event is part of. `waiting` is an unanswered mount request.
         current: dict[str, list[Event]] = {}
         waiting: Event | None = None
         last_requested_at: datetime | None = None

@@ -1,4 +1,4 @@
-"""Facts are append-only: the loader may only add them and move those of a repeated hour."""
+"""Facts are append-only: the loader may add them and move those of a repeated hour, but nothing else."""
 
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
@@ -30,7 +30,7 @@ def loader(warehouse: Warehouse) -> Iterator[psycopg.Connection]:
     """The loader's connection to a warehouse with two sources."""
     with warehouse.connect(Role.LOADER, autocommit=True) as connection:
         connection.execute("SET TIME ZONE 'UTC'")
-        # On a site's own server the loader may log in as a role with more rights.
+        # On a site's own server, the loader may log in as a role with more privileges.
         connection.execute("SET ROLE tapewise_loader")
         connection.execute(
             "INSERT INTO core.archives (name, kind, timezone)"
@@ -104,7 +104,7 @@ def test_the_loader_may_only_read_and_add_facts(loader: psycopg.Connection) -> N
                 {"table": privileges, "columns": of_columns, "name": f"core.{name}"},
             ).fetchone()
             assert (name, granted) == (name, (allowed, allowed))
-    # The loader has no rights through another role either.
+    # The loader has no privileges through another role either.
     assert (
         loader.execute("SELECT FROM pg_auth_members WHERE member = 'tapewise_loader'::regrole").fetchall()
         == []
@@ -144,11 +144,11 @@ def test_a_moved_fact_keeps_its_id_and_everything_but_its_times(
     [
         # The clock showed the start twice. The start is before the end, so it moves too.
         (FIRST - timedelta(minutes=5), (SECOND - timedelta(minutes=5), 300.0, False)),
-        # The clock showed the start once, so the job took an hour longer.
+        # The clock showed the start once, so only the end moves, and the job took an hour longer.
         (FIRST - HOUR, (FIRST - HOUR, 7200.0, False)),
-        # The start is after the end in the first pass, and before it in the second.
+        # The start is after the first of the end's two possible times, and before the second.
         (FIRST + timedelta(minutes=20), (FIRST + timedelta(minutes=20), 2400.0, False)),
-        # The start is after the end in both passes.
+        # The start is after both possible times of the end.
         (ONCE, (ONCE, None, True)),
         (None, (None, None, False)),
     ],

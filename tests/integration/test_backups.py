@@ -1,4 +1,4 @@
-"""Backups that run at the same time, are killed or are stopped, and what they leave behind."""
+"""Backups that run simultaneously, are killed or are stopped, and what they leave behind."""
 
 import os
 import signal
@@ -30,7 +30,7 @@ def archive(database: psycopg.Connection) -> str:
 
 @contextmanager
 def dumps_waiting(warehouse: Warehouse) -> Iterator[Callable[[int], None]]:
-    """Block all dumps inside the `with`; yield a function that waits until a given number are blocked."""
+    """Block all dumps inside the `with`; yield a function that waits until a given number is blocked."""
     with warehouse.connect(Role.OWNER) as blocker, warehouse.connect(Role.OWNER, autocommit=True) as observer:
         blocker.execute("LOCK TABLE core.archives IN ACCESS EXCLUSIVE MODE")
 
@@ -126,7 +126,7 @@ def test_a_dump_ends_with_its_killed_command_and_the_next_backup_cleans_up(
         fork = start_backup(warehouse, tmp_path / "killed.dump")
         wait(1)
         [left] = tmp_path.glob(f"killed.dump.*{UNFINISHED}")
-        assert remove_unfinished(tmp_path) == []  # its process is still running
+        assert remove_unfinished(tmp_path) == []  # its command is still running
         fork.kill()
         wait(0)
         fork.communicate(PATIENCE_S)

@@ -1,4 +1,4 @@
-"""Compares `mart.compare_archives`, and what its cases expect, with a bootstrap in plain Python."""
+"""Checks `mart.compare_archives` and the expected rows of its cases against a bootstrap in plain Python."""
 
 import math
 from dataclasses import fields
@@ -87,7 +87,7 @@ def test_the_plain_bootstrap_gives_the_drawings_that_cases_expect() -> None:
 
 
 def make_requests(seed: int, day_count: int, *, slower_s: float) -> list[Request]:
-    """Make days of all sizes. Some days have no gets, and some requests have no known beginning."""
+    """Make busy and quiet days. Some days have no gets, and some requests have no known start."""
     dice = np.random.default_rng(seed)
     found = []
     for day in range(10_957, 10_957 + day_count):

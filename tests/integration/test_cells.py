@@ -1,10 +1,10 @@
-"""The rollup `core.activity_cells`, compared day by day with the transfers themselves."""
+"""Compares the rollup `core.activity_cells` with the transfers themselves, day by day."""
 
 import pytest
 
 from tapewise.schema.database import Role
 
-# By name: the zone of a clock change, and the day and hour (UTC) at which three hours of transfers begin.
+# Clock changes by name: the zone, and the day and hour (UTC) when three hours of transfers begin.
 CHANGES = {
     "Nepal's quarter of an hour, 1986": ("Asia/Kathmandu", "85/12/31", 18),
     "Newfoundland's minute past midnight, 1999": ("America/St_Johns", "99/10/31", 2),

@@ -1,4 +1,4 @@
-"""UniTree's client events: a start, a stage and an end make one request, in any order of their lines."""
+"""UniTree's client events: a start, a stage and an end make one request, whatever the order of the lines."""
 
 import random
 from collections.abc import Sequence
@@ -41,7 +41,7 @@ def write_event(
 
 
 def make_files(seed: int, folder: Path) -> list[Path]:
-    """Make up four days of events, crowded around midnight, with few files, users and machines.
+    """Make up four days of events that cluster around midnight, with few files, users and machines.
 
     Any line may be missing, and some occur in two files.
     """

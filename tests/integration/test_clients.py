@@ -1,4 +1,4 @@
-"""The server stops working for a client that has gone."""
+"""The server stops working for a client that is gone."""
 
 import os
 import signal
@@ -38,7 +38,7 @@ def wait_until(is_so: Callable[[], bool]) -> None:
 
 @contextmanager
 def run_query(warehouse: Warehouse, folder: Path) -> Iterator[Fork]:
-    """`tapewise sql`, running a query that takes days."""
+    """Run a query that takes days with `tapewise sql`."""
     urls = ["--database-url", warehouse.url(Role.OWNER), "--reader-url", warehouse.url(Role.READER)]
     with Fork([*urls, "sql", QUERY], folder, dict(os.environ)) as fork:
         wait_until(lambda: count_queries(warehouse) == 1)
@@ -69,7 +69,7 @@ def test_every_session_makes_the_server_check_for_its_client(warehouse: Warehous
                 "SELECT setting, source FROM pg_settings WHERE name = %s", [SETTING]
             ).fetchone()
             assert found == ("2000", "client")
-    if site.server is not None:  # other programs may have sessions, too
+    if site.server is not None:  # the embedded server, which other programs may use, too
         with psycopg.connect(site.maintenance) as connection:
             assert connection.execute(f"SHOW {SETTING}").fetchone() == ("2s",)
 
@@ -77,6 +77,6 @@ def test_every_session_makes_the_server_check_for_its_client(warehouse: Warehous
 def test_a_server_that_cannot_check_for_its_client_is_used_anyway(
     warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(database, "CLIENT_CHECK", f"-c {SETTING}=-1")  # refused, as 2s is on some systems
+    monkeypatch.setattr(database, "CLIENT_CHECK", f"-c {SETTING}=-1")  # refused, as some servers refuse 2s
     with warehouse.connect() as connection:
         assert connection.execute("SELECT 1").fetchone() == (1,)

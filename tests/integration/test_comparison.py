@@ -22,7 +22,7 @@ Requests = list[tuple[Any, ...]]
 
 
 def make_requests(seed: int, *, bursts_per_day: float = 25, later_days: int = 0) -> Requests:
-    """A fortnight of bursts, more by day than by night. Each burst has ten requests, all slow or all fast."""
+    """Make a fortnight of bursts, most by day. A burst has ten requests on average, all slow or all fast."""
     rng = np.random.default_rng(seed)
     found: Requests = []
     for day in range(DAY_COUNT):
@@ -43,7 +43,7 @@ def make_requests(seed: int, *, bursts_per_day: float = 25, later_days: int = 0)
 
 
 def make_even_requests(seed: int) -> Requests:
-    """A fortnight of independent requests, spread evenly."""
+    """Make a fortnight of independent requests, spread evenly."""
     rng = np.random.default_rng(seed)
     found: Requests = []
     for _ in range(rng.poisson(2000)):
@@ -56,7 +56,7 @@ def make_even_requests(seed: int) -> Requests:
 
 
 def later(requests: Requests, *, stage_s: float = 0.0, duration_s: float = 0.0) -> Requests:
-    """The same requests, with each stage or transfer taking that much longer."""
+    """Return the same requests with each stage or transfer taking that much longer."""
     return [
         (
             direction,
@@ -134,8 +134,8 @@ def test_requests_from_the_same_law_are_hardly_ever_called_different(
         for seed in range(7)
     ]
     alarms = [find_different(rows) for rows in pairs]
-    # At 5 %, seven pairs give more than one alarm in one of 23 runs, and more than two in one of 266. (A
-    # study with 60 pairs for each parameter had none.)
+    # At the 5 % level, seven pairs give two or more alarms in one run out of 23, and three or more in one out
+    # of 266. (A study with 60 pairs for each parameter had none.)
     assert sum(map(bool, alarms)) <= 2
 
 
@@ -183,14 +183,16 @@ def test_an_archive_does_not_differ_from_itself(connection: psycopg.Connection):
 
 
 def run_compare(warehouse: Warehouse, *arguments: str) -> Any:
-    """Return what the command prints; Tapewise's own errors are raised unchanged."""
+    """Return the command's result. Tapewise's own errors are raised unchanged."""
     return CliRunner().invoke(compare, [*arguments], obj=None, catch_exceptions=False, color=True)
 
 
 @pytest.fixture
 def filled(warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch) -> Warehouse:
-    """Archives `slow` and `fast` have requests at the same times on two days, `made-up` is synthetic, `empty`
-    has no requests, and the others are runs.
+    """Fill the warehouse with archives to compare.
+
+    `slow` and `fast` have requests at the same times on two days, `made-up` is synthetic, `empty` has no
+    requests, and the others are simulation runs.
     """
     archives = {"slow": "measured", "fast": "measured", "made-up": "synthetic", "run": "simulated",
                 "never": "simulated", "stuck": "simulated", "empty": "measured"}  # fmt: skip

@@ -1,4 +1,4 @@
-"""What `formats check` and mart.coverage say about a log, and what the views of mart then show."""
+"""Compares what `formats check` and mart.coverage say about a log with what the views of mart show."""
 
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -49,22 +49,22 @@ def test_lines_and_rows_give_the_same_coverage(warehouse: Warehouse, load: Calla
     assert rows == [(each.view, each.state, each.why) for each in judge_views(found)]
 
 
-# These compare two archives, which they take by name.
+# These compare two archives that are given by name.
 COMPARING = {each.name for each in read_mart() if "b" in each.metadata.arguments}
-# These have rows only after the archive's requests have been sorted into classes.
+# These have rows only after the archive's requests have been divided into classes.
 OF_MODELS = {"workload_models", "workload_classes", "transfer_classes", "class_days"}
-# These show no archive, only the number of a transfer or job.
+# These have no column for the archive, only the number of a transfer or job.
 BY_NUMBER = {"transfer_names": ("transfers", "transfer_id"), "unitree_job_names": ("unitree_jobs", "job_id")}
-# These also have rows for what is unknown, which are left out here.
+# These also have rows for unknown values. The conditions leave them out.
 IS_KNOWN = {"cache_hits": "hit_ratio IS NOT NULL", "trace_requests": "left_out IS NULL"}
-# These list lines that a log may not have.
+# These list kinds of lines that not every log has.
 OF_SOME_LINES = {"ignored_lines", "rejected_reasons"}
 FED = [each for each in read_mart() if each.metadata.needs and each.name not in OF_MODELS]
 
 
 @pytest.fixture(scope="module")
 def archives(site: Site, tmp_path_factory: pytest.TempPathFactory) -> Iterator[psycopg.Connection]:
-    """Archives with the example's first lines, those of each log alone, and each format's example lines."""
+    """Load archives: the example's first lines, the same log by log, and each format's example lines."""
     folder = tmp_path_factory.mktemp("lines")
     with site.clone() as warehouse:
 

@@ -1,4 +1,4 @@
-"""Compares mart.daily_activity, which counts transfers, with mart.activity, which adds up the rollup."""
+"""Compares mart.daily_activity (a count of the transfers) with mart.activity (a sum of the rollup)."""
 
 import random
 from datetime import UTC, datetime, timedelta
@@ -38,8 +38,8 @@ def draw_transfers(dice: random.Random, since: datetime) -> list[dict[str, Any]]
     return rows
 
 
-# Days of 25 and 23 hours, a day that begins twice, one in a zone 5:45 ahead of UTC, and one whose clock
-# changes at a minute past midnight.
+# Days of 25 and 23 hours, a day that begins twice, a day in a zone 5:45 ahead of UTC, and a day with a clock
+# change at a minute past midnight.
 @pytest.mark.parametrize(
     ("timezone", "since"),
     [

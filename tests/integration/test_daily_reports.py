@@ -1,4 +1,4 @@
-"""A site's daily report in the warehouse: loaded once, corrected, explained, hidden."""
+"""A site's daily reports: loading them once, correcting and explaining them, and hiding their names."""
 
 import shutil
 from datetime import date
@@ -85,7 +85,7 @@ def test_the_later_version_of_a_corrected_report_counts(load, warehouse, sample_
     check_warehouse(warehouse)
 
 
-# For each section, the columns that identify a figure that is not a total.
+# For each section, the columns that identify a figure other than a total.
 NAMES = {
     "io_by_gateway": ["system", "gateway"],
     "io_by_client": ["system", "client"],

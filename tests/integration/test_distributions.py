@@ -1,8 +1,8 @@
-"""Student's t and F in SQL against SciPy, over a wide grid and at its edges.
+"""Compares Student's t and F distributions in SQL with SciPy's, over a wide grid and at its edges.
 
-SciPy's tails are accurate to 1e-12 here, but some of its far quantiles are off by several per cent, and some
-are infinite. These quantiles are left out, but the tail at our quantile is always compared. Where SciPy has
-no tail either, because a square overflows, closed forms take its place.
+SciPy's tails are accurate to 1e-12 here, but some of its extreme quantiles are infinite or off by several per
+cent. These quantiles are left out, but the tail at our quantile is always compared. If a square overflows,
+SciPy has no tail either, and closed forms take its place.
 
 Run with `-s` to see the largest differences.
 """
@@ -35,8 +35,9 @@ def compute(connection: psycopg.Connection, expression: str, *columns: Sequence[
 
 
 def assert_close(what: str, found: np.ndarray, expected: np.ndarray, count: int, *given: np.ndarray) -> None:
-    """Assert that all values are within the tolerance, and that at least `count` can be compared (SciPy's
-    value is finite and not zero).
+    """Assert that all values are within the tolerance, and that at least `count` can be compared.
+
+    A value can be compared if SciPy's is finite and not zero.
     """
     is_known = np.isfinite(expected) & (np.abs(expected) >= 1e-300) & (np.abs(expected) < 1e300)
     assert is_known.sum() >= count, f"{what}: only {is_known.sum()} points to compare"
@@ -54,7 +55,7 @@ def assert_close(what: str, found: np.ndarray, expected: np.ndarray, count: int,
 
 @pytest.fixture
 def grid() -> tuple[np.ndarray, ...]:
-    """Probabilities and two degrees of freedom."""
+    """All combinations of a probability and two degrees of freedom."""
     return tuple(np.array(list(product(PROBABILITIES, DEGREES, DEGREES[::2]))).T)
 
 
@@ -84,7 +85,7 @@ def test_student_t_agrees_with_scipy(database: psycopg.Connection) -> None:
     probability, df = np.array(list(product(PROBABILITIES, DEGREES))).T
     found = compute(database, "mart.student_t_quantile(a, b)", probability, df)
     expected = stats.t.ppf(probability, df)
-    # As above, and leave out quantiles that should be zero.
+    # As above, and also leave out quantiles that should be zero.
     with np.errstate(all="ignore"):
         expected[np.abs(stats.t.cdf(expected, df) / probability - 1) > 1e-9] = np.nan
     expected[probability == 0.5] = np.nan
@@ -106,7 +107,7 @@ def test_one_and_two_degrees_of_freedom_have_closed_forms(database: psycopg.Conn
         assert_close(f"t tails, {df} degrees", found, tail, t.size, t)
         found = compute(database, f"-mart.student_t_quantile(a, {df})", tail[1:] / 2)
         assert_close(f"t quantiles, {df} degrees", found, t[1:], t.size - 1, tail[1:])
-    # The squares of these are too large for a double.
+    # The squares of these values are too large for a double.
     t = np.array([1e155, 1e200, 6e299])
     assert_close("t tails, Cauchy", compute(database, "mart.student_t_tail(a, 1)", t), 2 / math.pi / t, 3, t)
     found = compute(database, "-mart.student_t_quantile(a, 1)", 1 / math.pi / t)
@@ -114,7 +115,7 @@ def test_one_and_two_degrees_of_freedom_have_closed_forms(database: psycopg.Conn
 
 
 def test_two_degrees_of_freedom_above_have_a_closed_form(database: psycopg.Connection) -> None:
-    """The tail of F is (1 + 2 f / df) ^ (-df / 2), from the fewest degrees of freedom to the most."""
+    """The tail of F is (1 + 2 f / df) ^ (-df / 2), for very few and for very many degrees of freedom."""
     tail, df = np.array(list(product(TAILS, [0.1, 1, 7, 164, 1e6, 1e8, 1e10]))).T
     exponent = -2 / df * np.log(tail)
     tail, df, exponent = (column[exponent < 680] for column in (tail, df, exponent))

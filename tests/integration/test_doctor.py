@@ -1,4 +1,4 @@
-"""Every problem that `doctor` finds, provoked once, and what `status` shows."""
+"""Provokes each problem that `doctor` finds, and checks what `status` shows."""
 
 import os
 import re
@@ -48,7 +48,7 @@ def settings(tmp_path: Path, load: Callable[..., object]) -> Settings:
 def find(
     settings: Settings, warehouse: Warehouse, verdict: str = "wrong", now: datetime = NOW
 ) -> list[tuple[str, str]]:
-    # Leave out the check of disks, which would see those of the machine that runs the test.
+    # Leave out the check of disks, which would examine those of the test machine.
     found = examine_warehouse(settings, warehouse, now)
     return [(each.check, each.sentence) for each in found if each.verdict == verdict and each.check != "disk"]
 
@@ -76,7 +76,7 @@ def test_silence_is_reported_unless_an_outage_explains_it(
     late = NOW + timedelta(hours=5)
     said = "The last line of source llnl/nft is 26 h 58 min old"
     assert find(settings, warehouse, now=late) == [("sources", f"{said}; the limit is 26 h 0 min.")]
-    for started_at, ended_at in ((late + timedelta(hours=1), None), (NOW, late)):  # too early, too late
+    for started_at, ended_at in ((late + timedelta(hours=1), None), (NOW, late)):  # not begun, already over
         record_outage(database, started_at, ended_at)
         assert len(find(settings, warehouse, now=late)) == 1
     record_outage(database, NOW, None)
@@ -107,7 +107,7 @@ def test_a_last_line_in_the_future_is_reported(settings: Settings, warehouse: Wa
 @pytest.mark.parametrize("command", [doctor, status])
 @pytest.mark.parametrize("moment", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"])
 def test_a_now_beyond_the_calendar_is_refused(command: click.Command, moment: str, tmp_path: Path) -> None:
-    # Nothing listens at this URL, so no database would be asked even if the moment were accepted.
+    # Nothing listens at this URL, so the test reaches no database even if the moment is accepted.
     settings = Settings(config=tmp_path / "none", database_url="postgresql://x@127.0.0.1:1/y")
     result = CliRunner().invoke(command, ["--now", moment], obj=settings)
     assert result.exit_code == 2
@@ -185,15 +185,15 @@ def test_mart_of_another_version_is_reported(
     ("before", "recent", "verdict"),
     [
         ((1000, 10), (1000, 27), "wrong"),
-        ((1000, 10), (1000, 26), "ok"),  # at most twice what the earlier share may have been
+        ((1000, 10), (1000, 26), "ok"),  # at most twice the upper bound of the earlier share
         ((100, 0), (4000, 240), "ok"),
         ((100, 0), (4000, 241), "wrong"),
         ((2, 0), (1000, 999), "ok"),  # too few earlier lines to judge
         ((2, 0), (1000, 1000), "wrong"),
         ((2, 2), (1000, 1000), "ok"),
-        ((1000, 0), (1000, 9), "ok"),  # too few to judge
+        ((1000, 0), (1000, 9), "ok"),  # too few rejects to judge
         ((1000, 0), (1000, 10), "wrong"),
-        (None, (1000, 999), "ok"),  # nothing to compare with
+        (None, (1000, 999), "ok"),  # no earlier lines to compare with
         (None, (1000, 1000), "wrong"),
     ],
 )
@@ -274,7 +274,7 @@ def test_a_disk_that_fills_up_is_reported(
     for free, total, now, verdict in (
         (10 * 10**9, 10**11, NOW, "ok"),
         (10 * 10**9 - 1, 10**11, NOW, "wrong"),
-        (10**6, 10**6, datetime(2026, 1, 2, tzinfo=UTC), "wrong"),  # the database is larger, and new
+        (10**6, 10**6, datetime(2026, 1, 2, tzinfo=UTC), "wrong"),  # the database is new and large
         (10**6, 10**6, datetime(2026, 3, 1, tzinfo=UTC), "ok"),
     ):
         monkeypatch.setattr(checks, "_find_free", lambda _, free=free, total=total: (1, free, total))

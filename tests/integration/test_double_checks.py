@@ -16,7 +16,7 @@ Load = Callable[..., FileResult]
 
 @pytest.fixture
 def before(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Load like an older program, which refused nothing."""
+    """Load as an older program did, without refusing lines that another source has."""
     monkeypatch.setattr(OtherHolders, "_check", lambda *_: None)
     return
 

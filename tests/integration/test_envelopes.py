@@ -1,12 +1,12 @@
 """Measures how often the intervals of the lower envelope contain the truth, over many made-up archives.
 
-Two studies give two answers. Where the fastest transfer of each stratum of sizes follows a line with normal
-errors, the 95 % intervals contain the truth 95 times in 100, as the arithmetic promises, if FTP's coarse
-times are filtered out. Where transfers queue and share a network, as in the example logs, even the fastest
-have waited, and the intervals do not allow for that.
+Two studies give two answers. If the fastest transfer of each size stratum follows a line with normal errors,
+the 95 % intervals contain the truth 95 times in 100, as they should, provided that FTP's coarse times are
+filtered out. If transfers queue and share a network, as in the example logs, even the fastest have waited,
+and the intervals do not allow for that.
 
-Run with `-s` to see the measurements. The tables are in docs/explanation/lower-envelope.md; a test fails when
-they no longer match.
+Run with `-s` to see the measurements. The tests fail if the tables in docs/explanation/lower-envelope.md no
+longer match them.
 """
 
 import json
@@ -45,7 +45,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Law:
-    """A line and its scatter, as LLNL published them, and the numbers of transfers to make."""
+    """LLNL's published line, its scatter, and how many transfers to make."""
 
     direction: str
     operation: str
@@ -62,7 +62,7 @@ class Law:
         return self.latency_s + self.slope_s_per_byte * size_bytes
 
 
-# Tables 4.1 and 4.2. The filter removes 27 % of the lines, as it did in LLNL's week.
+# From tables 4.1 and 4.2. The filter removes 27 % of the lines, as it did in LLNL's week.
 PUTS = Law("put", "ks", 0.756034, 2.14378e-7, 0.684348, 5.27894e-9, 100, 166, 6100, 40)
 GETS = Law("get", "sk", 0.204141, 2.07143e-7, math.sqrt(0.094394), 4.77548e-9, 25, 85, 780, 10)
 LAWS = {"get": GETS, "put": PUTS}
@@ -82,13 +82,13 @@ class Made:
 
 
 def make_transfers(law: Law, chance: np.random.Generator) -> Made:
-    """Make transfers, with the fastest of each stratum at `latency + slope * size + N(0, SE^2)`.
+    """Make transfers. The fastest of each stratum takes `latency + slope * size + N(0, SE^2)`.
 
-    The published scatter of 0.68 s around a latency of 0.76 s would make one small put in eight end before it
-    begins, and cutting those off would raise the line. So the normal law is kept whole, and all sizes lie
-    where the line is at least 5.5 SE above zero. This moves the data along the line and does not change the
-    line. Least squares stays unbiased, and the spread of the sizes gives the slope its published error. Only
-    the latency, now further from the data, is known less precisely than LLNL knew it.
+    With the published scatter of 0.68 s around a latency of 0.76 s, one small put in eight would end before
+    it begins, and leaving these out would raise the line. So the normal distribution is not truncated, and
+    all sizes are large enough for the line to be at least 5.5 SE above zero. This moves the data along the
+    line without changing it. Least squares remains unbiased, and the spread of the sizes gives the slope its
+    published error. Only the latency, now further from the data, is less precise than LLNL's.
     """
     shape = (law.stratum_count, law.stratum_size)
     at = np.arange(law.stratum_count), chance.integers(law.stratum_size, size=law.stratum_count)
@@ -96,8 +96,8 @@ def make_transfers(law: Law, chance: np.random.Generator) -> Made:
     wanted = (law.residual_se_s / law.slope_se_s_per_byte) ** 2
     scale = math.sqrt(wanted / (law.stratum_count * spread[at].var()))
     smallest = (5.5 * law.residual_se_s - law.latency_s) / law.slope_s_per_byte
-    # Make each random step from one size to the next a byte longer. Then no two sizes are equal, and no tie
-    # lets a transfer slip into the next stratum.
+    # Add a byte to each random step between sizes, so that no two sizes are equal and no tie can move a
+    # transfer into the next stratum.
     size_bytes = (smallest + scale * spread).astype(np.int64) + np.arange(spread.size).reshape(shape)
 
     fastest_ms = _clear_of_ftp(
@@ -108,13 +108,13 @@ def make_transfers(law: Law, chance: np.random.Generator) -> Made:
     assert fastest_ms.min() > 0
     slower_ms = np.rint(chance.exponential(10_000, shape)).astype(np.int64) + 10
     duration_ms = _clear_of_ftp(fastest_ms[:, np.newaxis] + slower_ms)
-    # From 10 s on, the filter keeps FTP's whole seconds.
+    # The filter keeps FTP's whole seconds if there are at least ten.
     is_whole = (duration_ms >= 10_000) & (chance.random(shape) < 0.2)
     duration_ms = np.where(is_whole, -(-duration_ms // 1000) * 1000, duration_ms)
     duration_ms[at] = fastest_ms
 
-    # These must not count: FTP's short times, far below the line at the same sizes; times of zero; and an
-    # incomplete last stratum, which is fastest of all and easily tilts the line at its end.
+    # These must not count: FTP's short times, which are far below the line; times of zero; and an incomplete
+    # last stratum, which is the fastest of all and would easily tilt the end of the line.
     ftp_bytes = chance.choice(size_bytes.ravel(), law.ftp_count)
     ftp_s = law.time_s(ftp_bytes) * chance.uniform(0.05, 0.25, law.ftp_count)
     ftp_ms = np.where(ftp_s < 1, 499, 1000 * np.minimum(np.rint(ftp_s), 9)).astype(np.int64)
@@ -130,9 +130,9 @@ def make_transfers(law: Law, chance: np.random.Generator) -> Made:
 
 
 def _clear_of_ftp(duration_ms: np.ndarray) -> np.ndarray:
-    """Add one ms to times that look like FTP's by chance (one in a thousand), which would be filtered out.
+    """Add 1 ms to the times (one in a thousand) that look like FTP's by chance and would be filtered out.
 
-    On average this adds a microsecond, while the latency is known to a tenth of a second.
+    This adds a microsecond on average, while the latency is known only to a tenth of a second.
     """
     is_like_ftp = (duration_ms % 1000 == 0) | (duration_ms == 499)
     return duration_ms + is_like_ftp
@@ -176,7 +176,7 @@ def load_archives(load: Load, folder: Path, seed_count: int) -> dict[tuple[int, 
 
 
 def fetch_envelopes(connection: psycopg.Connection, seed_count: int) -> dict[tuple[int, str], Row]:
-    """The rows of mart.lower_envelopes by seed and direction."""
+    """Return the rows of mart.lower_envelopes by seed and direction."""
     found = {}
     with connection.cursor(row_factory=dict_row) as cursor:
         for seed in range(seed_count):
@@ -194,7 +194,7 @@ def fetch_envelopes(connection: psycopg.Connection, seed_count: int) -> dict[tup
 
 @dataclass(frozen=True)
 class Measured:
-    """One coefficient over the envelopes of many archives, next to the truth.
+    """A coefficient of the envelopes of many archives, compared with the truth.
 
     `coverage_ratio` is the fraction of the 95 % intervals that contain the truth.
     """
@@ -208,7 +208,7 @@ class Measured:
 
 
 def measure(rows: Iterable[Row]) -> list[Measured]:
-    """Latency (in seconds) and slope (in ns per byte) of gets and puts, printed like the page's table."""
+    """Measure latency (in seconds) and slope (in ns per byte) of gets and puts; print the page's table."""
     rows = list(rows)
     found = []
     for direction, law in LAWS.items():
@@ -279,7 +279,7 @@ def test_the_intervals_contain_the_truth_if_the_fastest_follow_a_line(
 
 
 def assert_agrees_with_scipy(row: Row, made: Made) -> None:
-    """Assert that the SQL's line is the one that SciPy fits through the points that were made."""
+    """Assert that the SQL's line is the one that SciPy fits to the generated points."""
     line = stats.linregress(made.fastest_bytes, made.fastest_s)
     residuals_s = made.fastest_s - line.intercept - line.slope * made.fastest_bytes
     df = made.fastest_s.size - 2
@@ -350,8 +350,8 @@ def test_waiting_raises_the_envelope_and_the_intervals_do_not_cover_that(
         rows = cursor.execute("SELECT * FROM mart.lower_envelopes() ORDER BY archive, direction").fetchall()
     assert len(rows) == 2 * len(EXAMPLE_SEEDS)
     found = measure(rows)
-    # This only records the measurement and sets no bound on the error. It uses the median, because a few
-    # archives in which the largest files waited most distort the mean of the latency.
+    # This only records the measurement and sets no bound on the error. It uses the median, because the mean
+    # latency is distorted by a few archives in which the largest files waited longest.
     for each in found:
         assert each.median > each.truth, each
         assert each.coverage_ratio < 0.95, each

@@ -1,4 +1,4 @@
-"""Exactly once: facts are the multiset union of the files, read in any order, repeatedly or at once."""
+"""Exactly once: the facts are the multiset union of files read in any order, repeatedly or concurrently."""
 
 import bz2
 import gzip
@@ -36,7 +36,7 @@ from tests.integration.evidence import FACTS, check_warehouse, read_balance, rea
 from tests.stamps import python_regex, restamp
 
 pytestmark = pytest.mark.usefixtures("short_segments")
-# A format that unfolds lines cannot read a line without those above it; see test_daily_reports.py.
+# A format that unfolds lines cannot read a line without the lines above it; see test_daily_reports.py.
 SINGLE_LINED = sorted(name for name, each in FORMATS.items() if each.make_unfold is None)
 EVERY_FORMAT = pytest.mark.parametrize("format_name", SINGLE_LINED)
 # Loading is tested with formats that load differently: into one table or several, with a day from the file,
@@ -54,10 +54,10 @@ STAMPS = dict.fromkeys(("nft", "stat"), "%y/%m/%d %H:%M:%S") | dict.fromkeys(
 )
 LAYOUTS = [layout for log_format in FORMATS.values() if (layout := find_layout(log_format))]
 BROKEN = (b"broken \xff\x00 line", b"broken: 12")
-BROKEN_TEXT = r"broken \xff\x00 line"  # how the first of them is shown
+BROKEN_TEXT = r"broken \xff\x00 line"  # how BROKEN[0] is shown
 BLANK = (b"", b"  \t")
 
-# Hypothesis's examples share a warehouse, but each has its own archive. A warehouse is not always fast.
+# Hypothesis's examples share a warehouse, but each has its own archive. Loads may be slow.
 SHARED_FIXTURES: dict[str, Any] = {
     "deadline": None,
     "suppress_health_check": [HealthCheck.function_scoped_fixture],
@@ -67,10 +67,10 @@ Load = Callable[..., FileResult]
 
 
 def log_line(format_name: str, kind: int, seconds: int) -> bytes:
-    """Make a valid line of this format and kind, that many seconds after BEGIN."""
+    """Make a valid line of this format and kind, `seconds` after BEGIN."""
     examples = find_format(format_name).examples
     example, ended_at = examples[kind % len(examples)], BEGIN + timedelta(seconds=seconds)
-    if format_name == "cond":  # a job of 43 seconds, on whatever day
+    if format_name == "cond":  # a job of 43 seconds, whatever the day
         clocks = iter([ended_at - timedelta(seconds=43), ended_at])
         return CLOCK.sub(lambda _: f"{next(clocks):%H:%M:%S}", example, count=2).encode()
     if find_layout(find_format(format_name)):
@@ -82,7 +82,7 @@ def log_line(format_name: str, kind: int, seconds: int) -> bytes:
 
 
 def make_lines(format_name: str, count: int = 60) -> list[bytes]:
-    """Lines of every kind over two months, with repeats, broken and blank lines."""
+    """Make lines of every kind around the end of a month, with repeated, broken and blank lines."""
     lines = [log_line(format_name, index, 420 * index) for index in range(count)]
     lines[20:20] = [lines[5], *BROKEN, lines[19], lines[19], BLANK[0]]
     lines += [lines[1], BROKEN[0], BLANK[1]]
@@ -113,7 +113,7 @@ def fates(lines: Sequence[bytes]) -> Counter[str]:
 
 
 def union(files: Sequence[Sequence[bytes]]) -> Counter[bytes]:
-    """The facts of the files: a line n times in one file and m times in another counts max(n, m) times."""
+    """Return the files' facts. A line found n times in one file and m in another counts max(n, m) times."""
     every = reduce(or_, map(Counter, files), Counter[bytes]())
     return Counter({line: count for line, count in every.items() if fate(line) == "fact"})
 
@@ -124,7 +124,7 @@ def signed_hash(line: bytes) -> int:
 
 
 def expect_union(warehouse: Warehouse, *files: Sequence[bytes], archive: str = "test") -> None:
-    """Assert that the archive's facts are those of `files` together, and that all ledgers balance."""
+    """Assert that the archive's facts are the union of those of `files`, and that the ledger balances."""
     expected = union(files)
     line_of = {signed_hash(line): line for line in expected}
     with closing(warehouse.connect(Role.OWNER)) as connection:
@@ -174,7 +174,7 @@ def load(load: Load) -> Load:
 
 @pytest.fixture
 def set_block_bytes(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
-    """Sets the default number of bytes that are read at a time."""
+    """Set the default number of bytes to read at a time."""
 
     def set_block_bytes(size: int) -> None:
         monkeypatch.setattr(LogFileReader.blocks, "__defaults__", (size,))
@@ -215,7 +215,7 @@ def test_two_halves_that_overlap_count_once(
     for index in order:
         load(write(tmp_path / f"log.{index}", halves[index]), format_name)
     expect_union(warehouse, *halves)
-    assert sum(fates(half)["fact"] for half in halves) > union(halves).total()  # otherwise nothing overlapped
+    assert sum(fates(half)["fact"] for half in halves) > union(halves).total()  # the halves overlap
 
 
 @pytest.mark.study("ingest", "schema")
@@ -343,7 +343,7 @@ def test_a_byte_order_mark_is_not_part_of_a_line(
     for length in (30, len(lines)):
         path.write_bytes(mark + b"".join(line + b"\n" for line in lines[:length]))
         assert load(path, format_name).tally.rejected.total() == fates(lines[:length])["rejected"]
-        expect_union(warehouse, lines[:length])  # this includes the balance of bytes
+        expect_union(warehouse, lines[:length])  # this includes a check of the byte counts
         assert len(ledger(warehouse)) == 1
     assert load(write(tmp_path / "copy", lines), format_name).tally.loaded_count == 0
     # This is how `cat` joins two logs.
@@ -588,7 +588,7 @@ def test_equal_lines_of_two_sources_are_two_transfers(
 
 
 def start(warehouse: Warehouse, format_name: str, *paths: Path) -> Fork:
-    """Start a process that runs the command to load `paths`."""
+    """Start a process that runs `tapewise ingest` on `paths`."""
     options = ["--kind", "synthetic", "--format", format_name, "--timezone", "UTC"]
     if find_format(format_name).is_dated_by_file:
         options += ["--date", str(DAY)]
@@ -598,7 +598,7 @@ def start(warehouse: Warehouse, format_name: str, *paths: Path) -> Fork:
 
 
 def wait_for_waiters(connection: psycopg.Connection, statement: str, processes: Sequence[Fork]) -> None:
-    """Wait until each process has a session that waits for a lock in a statement like this."""
+    """Wait until each process has a session that waits for a lock in a statement matching this pattern."""
     query = (
         "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
         f" AND datname = current_database() AND query LIKE '{statement}'"
@@ -612,11 +612,12 @@ def wait_for_waiters(connection: psycopg.Connection, statement: str, processes: 
 
 
 def load_at_once(warehouse: Warehouse, format_name: str, paths: Sequence[Path]) -> list[dict[str, Any]]:
-    """Load each path with its own command, all held up where they may collide; return their outputs."""
+    """Load each path with its own command, holding all up where they may collide; return their outputs."""
     with ExitStack() as stack:
         watcher = stack.enter_context(closing(warehouse.connect(Role.OWNER, autocommit=True)))
         table_holder = stack.enter_context(closing(warehouse.connect(Role.OWNER)))
-        table_holder.execute("LOCK TABLE core.archives IN EXCLUSIVE MODE")  # none can be made or locked
+        # While this lock is held, no archive can be created or locked.
+        table_holder.execute("LOCK TABLE core.archives IN EXCLUSIVE MODE")
         processes = [stack.enter_context(start(warehouse, format_name, path)) for path in paths]
         for process in processes:
             stack.callback(process.kill)
@@ -701,7 +702,7 @@ def test_any_cuts_of_a_log_read_in_any_order_give_the_multiset_union(
 
 @st.composite
 def mutated_logs(draw: st.DrawFn, format_name: str) -> bytes:
-    """Example lines, whole or truncated, with bytes replaced, and noise between them."""
+    """Draw example lines, whole or truncated, some with replaced bytes or noise between them."""
     content = b""
     for _ in range(draw(st.integers(1, 25))):
         line = draw(st.sampled_from(find_format(format_name).examples)).encode()

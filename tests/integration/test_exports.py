@@ -1,4 +1,4 @@
-"""`tapewise export`: what the Parquet files contain, compared with SQL, and what an export leaves behind."""
+"""Compares the Parquet files of `tapewise export` with SQL, and checks what an export leaves behind."""
 
 import fcntl
 import json
@@ -37,7 +37,7 @@ TIMES = {
     "unitree_jobs": "ended_at",
     "tape_events": "happened_at",
 }
-# The last moment of a month and the first of the next in UTC. In any other zone, both are in one month.
+# The last moment of a month in UTC and the first of the next. In other zones, they are in the same month.
 MOMENTS = ("1998-03-31T23:59:59.999999Z", "1998-04-01T00:00:00Z")
 ODD = 'a "quoted",\ttext\\N\nwith two lines'
 GIVEN: dict[str, list[dict[str, Any]]] = {
@@ -83,7 +83,7 @@ def export(
 
 
 def list_files(folder: Path) -> list[str]:
-    """All visible files, and hidden ones that are not the lock."""
+    """List all files, including hidden ones, except the lock."""
     files = (path for path in folder.rglob("*") if path.is_file() and path.name != ".lock")
     return sorted(str(path.relative_to(folder)) for path in files)
 
@@ -117,7 +117,7 @@ def test_every_table_has_the_rows_of_its_view_in_months_of_utc(small: Warehouse,
     for table, (time, *_) in {**TABLES, **NAME_TABLES}.items():
         paths = sorted((tmp_path / "a" / table).iterdir())
         own = [*months, "1999-01.parquet"] if table in ("transfers", "requests", "transfer_names") else months
-        own = own[1:] if table == "mounts" else own  # both events make one mount
+        own = own[1:] if table == "mounts" else own  # both events are part of one mount
         assert [path.name for path in paths] == own, table
         for path in paths:
             assert {f"{moment:%Y-%m}" for moment in pl.read_parquet(path)[time]} == {path.stem}
@@ -160,7 +160,7 @@ print(json.dumps([dict(types), rows]))
 
 def test_duckdb_reads_the_files_as_polars_does(small: Warehouse, tmp_path: Path) -> None:
     export(small, tmp_path)
-    # DuckDB runs in its own process, because it complains at the end of a process that keeps its modules.
+    # Run DuckDB in its own process, because it complains if a process exits with its modules loaded.
     done = subprocess.run(
         [sys.executable, "-c", DUCKDB, tmp_path], capture_output=True, text=True, check=True
     )

@@ -105,7 +105,7 @@ def test_client_lines_get_the_day_of_their_file_or_the_given_one(
         Role.READER,
     ) == [(datetime(2019, 3, day, 20, tzinfo=UTC), 8, 0, True, False) for day in (5, 6)]
     check_warehouse(warehouse)
-    # These transfers count towards their days, but neither their hours nor the time between them is reported.
+    # These transfers count towards their days, but not towards hours or idle intervals.
     assert fetch(warehouse, "SELECT sum(transfer_count) FROM mart.activity_cells", Role.READER) == [(16,)]
     for view in ("hour_profiles()", "idle_intervals()"):
         assert fetch(warehouse, f"SELECT count(*) FROM mart.{view}", Role.READER) == [(0,)]
@@ -128,7 +128,7 @@ def test_the_day_of_a_file_is_shown_with_its_origin(load: Load, tmp_path: Path) 
     result = load(numbered, "hsi-client", log_date=date(2019, 3, 6))
     assert describe_result(result)[1] == "  as of 2019-03-06: given by --date"
     assert result_to_json(result)["log_date_from"] == "--date"
-    # Lines with their own date need none from the file.
+    # Lines with dates of their own need none from the file.
     result = load(write(tmp_path, "srb", FORMATS["srb"].examples, "srb.2019-03-05.log"), "srb")
     assert result.log_date is None and result_to_json(result)["log_date"] is None
 
@@ -156,7 +156,7 @@ def test_a_line_that_occurs_twice_in_a_file_counts_twice(
 ) -> None:
     lines = [FORMATS["hsi-client"].examples[0]] * 2
     assert load(write(tmp_path, "hsi-client", lines), "hsi-client").tally.loaded_count == 2
-    # Lines that are equal, digit by digit, in two files of a day are taken for a copy.
+    # Identical lines in two files of the same day are taken for a copy.
     other = write(tmp_path, "hsi-client", lines, "other.2019-03-05.log")
     assert load(other, "hsi-client").tally.loaded_count == 0
     check_warehouse(warehouse)
@@ -193,8 +193,8 @@ SDSC = [
     "1998-04-21 09:14:09\t71.902\tt3e\t0\t/home/k/in\tkim\tread\tftpopen\t5\t-\thpss07",
     "1998-04-21 09:14:22\t12.480\tt3e\t104857600\t/home/k/in\tkim\tread\tftpget\t-\t8402.1\thpss07",
     "1998-04-21 09:20:51\t0.310\tweb2\t524288\t/home/w/index\twww\twrite\tftpstor\t2\t1691.3\thpss03",
-    # Another user's open of the same file, from disk; an open that no transfer followed; a machine under
-    # another name.
+    # Another user's open of the same file, from disk. Then an open and a transfer that do not match, because
+    # they name different machines.
     "1998-04-21 09:30:00\t0.200\tt3e\t0\t/home/k/in\tlee\tread\thsiopen\t5\t-\thpss07",
     "1998-04-21 09:30:05\t4.000\tt3e\t104857600\t/home/k/in\tlee\tread\thsiget\t5\t26214.4\thpss07",
     "1998-04-21 09:40:00\t30.000\tt3e\t0\t/home/k/b\tkim\tread\tftpopen\t5\t-\thpss07",
@@ -318,7 +318,7 @@ def test_reads_and_writes_within_containers_are_traffic_but_not_files(
         assert state == "not" and why.startswith("not in this log: whole files")
     left_out = "SELECT DISTINCT left_out FROM mart.trace_requests()"
     assert fetch(warehouse, left_out, Role.READER) == [("part of a file",)]
-    # A log of whole files, loaded next to it, fills those views.
+    # A log of whole files, loaded in addition, fills those views.
     load(write(tmp_path, "sdsc", SDSC[2:3]), "sdsc")
     assert fetch(warehouse, "SELECT size_bytes FROM mart.file_versions()", Role.READER) == [(524_288,)]
     check_warehouse(warehouse)

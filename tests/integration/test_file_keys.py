@@ -1,4 +1,4 @@
-"""Keys of files: the same file keeps its key, and nobody can test a guess without the warehouse's secret."""
+"""File keys: a file always has the same key, and nobody can test a guess without the warehouse's secret."""
 
 import hashlib
 import hmac
@@ -24,7 +24,7 @@ CAPABILITY = "4f21.0007"
 UNITREE = f"cap={CAPABILITY} uid=2718 gid=310 family=7 copies=1 host=cray net=hippi size=34713600 path={PATH}"
 TAPE = f"op=stage by=client cap={CAPABILITY} family=7 location=silo1 copy=1 frag=- vsn=D30117 type=D3"
 BEFORE = "0011"  # the revision before the secret
-# By format: two lines that name the same file, one for each log.
+# For each format, two lines that name the same file. Each is loaded as a log of its own.
 LOGS = {
     "hsi": (
         f"Sat Aug 10 00:05:01 2019 h hsi 35136 1035\tLH\t0\t0.03\t4096\t100.0\t4\ta\t{PATH}\t35136",
@@ -39,7 +39,7 @@ LOGS = {
         f"1996-02-14 09:14:22.871 tapesrvr positioned {TAPE} unit=d3-04 block=9120 size=34713600 rc=-",
     ),
 }
-# All keys, each with the text from which it is made.
+# All keys, each with the text that it is derived from.
 KEYS = """
     SELECT archive_path, file_key FROM core.transfers
     UNION ALL SELECT archive_path, file_key FROM core.namespace_events
@@ -57,7 +57,7 @@ DERIVED = """
 
 @pytest.fixture
 def other(site: Site) -> Iterator[Warehouse]:
-    """An empty database, not a clone of the template: clones share a secret."""
+    """An empty database instead of a clone of the template, because clones share a secret."""
     name = f"tapewise_other_{os.getpid()}"
     site.maintain("CREATE DATABASE {}", name)
     yield site.warehouse(name)
@@ -85,7 +85,7 @@ def fetch(warehouse: Warehouse, query: str) -> list[tuple[object, ...]]:
 
 
 def make_key(secret: str, text: str) -> int:
-    """Make the key that RFC 2104 defines, with another implementation."""
+    """Make the key (an HMAC, RFC 2104) with an independent implementation."""
     digest = hmac.new(secret.encode(), text.encode(), hashlib.sha256).digest()
     return int.from_bytes(digest[:8], "big", signed=True)
 
@@ -127,7 +127,7 @@ def test_no_reading_role_sees_the_secret(database: psycopg.Connection, role: str
 def test_a_backup_contains_the_secret(warehouse: Warehouse, other: Warehouse, tmp_path: Path, load_lines):
     load_lines(warehouse, 0)
     back_up(warehouse, tmp_path / "all.dump")
-    upgrade(lambda: other.connect(Role.OWNER))  # until then, `other` has its own secret
+    upgrade(lambda: other.connect(Role.OWNER))  # gives `other` a secret of its own
     restore(other, tmp_path / "all.dump")
     assert find_secret(other) == find_secret(warehouse)
 

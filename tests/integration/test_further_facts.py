@@ -1,4 +1,4 @@
-"""Lines that give several facts: they count once in the balance, and their facts stay together."""
+"""Lines with several facts: each line counts once in the balance, and its facts stay together."""
 
 from collections.abc import Callable
 from contextlib import closing
@@ -150,7 +150,7 @@ def test_forgetting_removes_facts_before_the_day_and_counts_lines(
 def test_a_forgotten_fact_does_not_come_back_with_a_later_line(
     load: Load, warehouse: Warehouse, tmp_path: Path
 ) -> None:
-    """The session spans midnight. It ended on the day that is kept, and began on the day before."""
+    """The session spans midnight: it began on a forgotten day and ended on the next day, which is kept."""
     load(write(tmp_path / "a", session(10, day="2019-03-01")), "sessions", timezone="Asia/Kathmandu")
     forget_detail(warehouse, "test", date(2019, 3, 2), NOW)
     over = "2019-03-02T00:05:00 A00002 drive1 kim requested=00:00:00 positioned=00:00:40 bytes=1000\n"
@@ -244,7 +244,7 @@ def test_each_load_records_the_number_of_its_first_row(
             "SELECT log_file_id, load_id, row_count FROM ledger.loaded_rows ORDER BY load_id"
         ).fetchall()
         assert noted == first_ids
-    # Three loads of one file are in the month in which the forgotten time ends.
+    # The forgotten time ends within a month that has three loads of one file.
     load(write(path, session(10), session(11), session(12, day="2019-03-05")), "sessions")
     forget_detail(warehouse, "test", date(2019, 3, 3), NOW)
     check_warehouse(warehouse)
@@ -254,7 +254,7 @@ def test_each_load_records_the_number_of_its_first_row(
 
 
 def change_further(monkeypatch: pytest.MonkeyPatch, **values: Any) -> None:
-    """Make the format give further facts with these values."""
+    """Give the format's further facts these values."""
 
     def parse_further(lines: pl.Series, settings: LineSettings) -> pl.DataFrame:
         assert SESSIONS.parse_further is not None

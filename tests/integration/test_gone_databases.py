@@ -1,4 +1,4 @@
-"""A database that goes away and comes back while several files are loaded, and reading processes that die."""
+"""Loads of several files whose database goes away and comes back, or whose reading processes die."""
 
 import json
 import os
@@ -19,7 +19,7 @@ from tests.integration.test_kills import bench as bench  # noqa: PLC0414  # a fi
 pytestmark = [pytest.mark.slow, pytest.mark.study("ingest", "schema")]
 
 SMALL_LINES = 200
-# By then the first file, whichever it is, has been copied completely, and nothing has been committed.
+# At this moment, the first file (whichever it is) is completely copied, and nothing is committed.
 ADDS_CELLS = Moment("adds the cells", waits_for(CELLS), lock(CELLS), has_copied=True)
 JOBS = pytest.mark.parametrize("jobs", ["1", "2"])
 
@@ -58,7 +58,7 @@ def start(bench: Bench, logs: list[Path], jobs: str) -> subprocess.Popen[str]:
 
 
 def complete(bench: Bench, logs: list[Path]) -> None:
-    """Run the command again, and check that everything is there, once."""
+    """Run the command again, and check that every line is loaded exactly once."""
     process = start(bench, logs, "1")
     output, errors = process.communicate(timeout=TIMEOUT_S)
     assert (errors, process.returncode) == ("", 0)
@@ -160,7 +160,7 @@ def test_a_stopped_command_leaves_nothing(bench: Bench, logs: list[Path], number
 
 def test_reading_processes_end_with_a_killed_command(bench: Bench, logs: list[Path]) -> None:
     bench.make_database()
-    with bench.holding(ADDS_CELLS):  # otherwise they might simply finish
+    with bench.holding(ADDS_CELLS):  # otherwise the readers might simply finish
         process = start(bench, logs, "2")
         bench.wait_for(ADDS_CELLS, process)
         readers = list(find_children(process.pid))

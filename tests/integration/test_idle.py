@@ -1,4 +1,4 @@
-"""Idle intervals and windows against an independent count, over random transfers around clock changes."""
+"""Compares idle intervals and windows with an independent count, for random transfers near clock changes."""
 
 import random
 from datetime import UTC, date, datetime, timedelta
@@ -13,7 +13,7 @@ import pytest
 from tapewise.schema.writing.cells import sum_cells
 from tests.sql.cases import insert_rows, run_query
 
-# Days around which clocks change: forward, back, by half an hour, by a quarter, at midnight; and not at all.
+# Clock changes forward, back, by half an hour, by a quarter of an hour and at midnight; and days without one.
 ZONES = {
     "America/Los_Angeles": [date(1998, 4, 5), date(1998, 10, 25)],
     "Europe/Berlin": [date(1998, 3, 29), date(1998, 10, 25)],
@@ -26,12 +26,12 @@ COUNT = 150
 
 
 def make_transfers(dice: random.Random, day: date, zone: str) -> list[dict[str, Any]]:
-    """Make bursts of transfers within two days around `day`, some hours apart, with silence between them."""
+    """Make bursts of transfers within two days of `day`, with hours of silence between them."""
     midnight = datetime(day.year, day.month, day.day, tzinfo=ZoneInfo(zone)).astimezone(UTC)
     bursts = [midnight + timedelta(minutes=dice.randrange(-2880, 4320)) for _ in range(15)]
     rows = []
     for number in range(COUNT):
-        # Some times are whole minutes, where windows have their edges.
+        # Some times are whole minutes, because windows begin and end there.
         seconds = dice.choice([dice.randrange(0, 90) * 60, dice.uniform(0, 1800)])
         started_at = dice.choice(bursts) + timedelta(seconds=round(seconds, 3))
         duration = dice.choice([0.0, 0.5, 60.0, 1800.0])
@@ -50,7 +50,7 @@ def make_transfers(dice: random.Random, day: date, zone: str) -> list[dict[str, 
 
 
 def make_cells(transfers: list[dict[str, Any]], zone: str) -> list[dict[str, Any]]:
-    """Make the cells that a load of `transfers` would make."""
+    """Make the cells that loading `transfers` would produce."""
     frame = pl.DataFrame(
         {
             "ended_at": [datetime.fromisoformat(row["ended_at"]) for row in transfers],
@@ -115,7 +115,7 @@ def idle_intervals(transfers: list[dict[str, Any]], outages: list[dict[str, Any]
 
 
 def local_windows(day: date, zone: str) -> list[tuple[datetime, datetime]]:
-    """The windows of a local day, each of ten minutes by the clock, found minute by minute."""
+    """Find the windows of a local day, each of ten minutes by the clock, minute by minute."""
     place = ZoneInfo(zone)
     noon = datetime(day.year, day.month, day.day, 12, tzinfo=UTC)
     minutes = [noon + timedelta(minutes=number) for number in range(-48 * 60, 48 * 60)]
@@ -124,7 +124,7 @@ def local_windows(day: date, zone: str) -> list[tuple[datetime, datetime]]:
         local = minute.astimezone(place)
         if local.date() == day:
             key = (local.utcoffset(), local.hour, local.minute // 10)
-            # If clocks jump within a window, the remaining parts on either side belong together.
+            # A clock change divides a window, because the offset from UTC differs.
             by_window.setdefault(key, []).append(minute)
     return sorted((found[0], found[-1] + timedelta(minutes=1)) for found in by_window.values())
 
@@ -169,7 +169,7 @@ def test_silence_agrees_with_an_independent_count(database: psycopg.Connection, 
             for row in found
             if row["archive"] == zone
         ] == expected
-    # Without a client the function reads the cells, and with one the transfers.
+    # Without a filter, the function reads the cells. With one, it reads the transfers.
     by_cells = "SELECT * FROM mart.idle_windows() ORDER BY archive, starts_on"
     by_transfers = by_cells.replace("()", "(class_of_service => 'a')")
     assert run_query(database, by_cells) == run_query(database, by_transfers)
@@ -185,7 +185,7 @@ def test_silence_agrees_with_an_independent_count(database: psycopg.Connection, 
 
 
 def test_ranges_of_days_add_up_to_the_whole(database: psycopg.Connection) -> None:
-    """Queries for one day each find the same windows and intervals as one query for all days."""
+    """Queries for single days find the same windows and intervals as one query for all days."""
     dice = random.Random(7)
     zone = "America/Los_Angeles"
     transfers = make_transfers(dice, date(1998, 10, 25), zone)
@@ -214,7 +214,7 @@ def test_ranges_of_days_add_up_to_the_whole(database: psycopg.Connection) -> Non
 def test_the_order_of_loading_does_not_matter(database: psycopg.Connection) -> None:
     dice = random.Random(8)
     transfers = make_transfers(dice, date(1998, 10, 25), "UTC")
-    # Each transfer has twins at the same time that differ in who moved what.
+    # Each transfer has twins at the same time with another interface, direction or client.
     twins = [{"interface": "ftp"}, {"direction": "put"}, {"client": "another"}]
     transfers += [row | twin for row in transfers for twin in twins]
     answers = []
@@ -234,7 +234,7 @@ def test_the_order_of_loading_does_not_matter(database: psycopg.Connection) -> N
             ORDER BY gaps.started_at
             """,
         )
-        # Rows are numbered in the order of loading.
+        # The ids depend on the order of loading.
         answers.append([{k: v for k, v in row.items() if not k.endswith("_id")} for row in rows])
     assert len(answers[0]) > 5
     assert answers == [answers[0]] * 3

@@ -1,12 +1,11 @@
-"""Four commands at once, killed at random, must leave the facts and balances of one quiet run, over fifty
-seeds.
+"""Four simultaneous commands, killed at random, must leave the same facts and balances as a quiet run.
 
-Each seed has overlapping files (`kill_worlds.py`) and twenty kills (`kill_runs.py`) of a command or one of
-its workers, a server process, or the postmaster. Half of the kills wait for a COPY to begin, the others only
-for a random time. Commands that were killed, or lost their server, are run again. `test_kills.py` kills at
-specific moments; here the moments are random, and the study counts what the kills hit.
+Each of fifty seeds has overlapping files (`kill_worlds.py`) and twenty kills (`kill_runs.py`) of a command or
+one of its workers, a server process, or the postmaster. Half of the kills wait for a COPY to begin, the
+others only for a random time. Commands that were killed or lost their server are run again. `test_kills.py`
+kills at specific moments; here the moments are random, and the study counts what the kills hit.
 
-CI runs one of the fifty seeds, a different one whenever the program changes. `make kill-study` runs all.
+CI runs one of the fifty seeds; which one depends on the loading code. `make kill-study` runs all.
 """
 
 import os
@@ -42,7 +41,7 @@ pytestmark = pytest.mark.slow
 
 VERSION = int(os.environ.get("TAPEWISE_TEST_POSTGRES", "18"))
 SEEDS = 50
-# All seeds take half an hour, so this many are tried each time: others whenever the loading code changes.
+# All seeds take half an hour, so only this many are tried. The choice changes with the loading code.
 SEED_COUNT = min(SEEDS, int(os.environ.get("TAPEWISE_TEST_KILL_SEEDS", "1")))
 LOADING = [path for room in ("ingest", "schema") for path in sorted((PROJECT / room).rglob("*.py"))]
 TURN = zlib.crc32(b"".join(path.read_bytes() for path in LOADING)) % SEEDS
@@ -65,13 +64,13 @@ BALANCE = """
 @pytest.fixture(scope="module")
 def bench() -> Iterator[Bench]:
     home = Path(tempfile.mkdtemp(prefix="tapewise-kills-"))
-    home.chmod(0o755)  # when run as root, the server's own account must get in
+    home.chmod(0o755)  # if run as root, the server's own account needs access
     server = EmbeddedServer(home, VERSION, system_folder=home / "system")
     try:
         with server:
             bench = Bench(server)
             with bench.connect("postgres") as connection:
-                # What was written to the operating system survives a kill: only a power cut needs fsync.
+                # Data handed to the operating system survives a kill. Only a power cut needs fsync.
                 connection.execute("ALTER SYSTEM SET fsync = off")
                 connection.execute("SELECT pg_reload_conf()")
                 connection.execute(f"CREATE DATABASE {TEMPLATE}")
@@ -94,14 +93,14 @@ def read_quietly(warehouse: Warehouse, paths: list[Path]) -> float:
 
 
 def deal(draw: random.Random, paths: list[Path]) -> list[list[Path]]:
-    """Give each command some of the files, in its own order; each file goes to at least one command."""
+    """Give each command some of the files, in random order; each file goes to at least one command."""
     hands = [draw.sample(paths, draw.randrange(len(paths) // 2, len(paths) + 1)) for _ in range(4)]
     hands[0] += [path for path in paths if not any(path in hand for hand in hands)]
     return hands
 
 
 def read_requests(warehouse: Warehouse, *, is_rebuilt: bool) -> list[str]:
-    """The requests as they are, or as a rebuild of all requests would make them."""
+    """Return the requests as they are, or after rebuilding all of them."""
     with (
         closing(warehouse.connect(Role.LOADER, autocommit=True)) as settling,
         closing(warehouse.connect(Role.LOADER)) as connection,
@@ -166,7 +165,7 @@ def test_twenty_kills_of_four_commands_leave_what_a_quiet_run_does(
                     ingest_arguments(bench.server.home, hand, jobs=2 if (waves, index) == (1, 0) else 1),
                     tmp_path / f"said-{waves}-{index}",
                     environment,
-                    # One runs as a user would start it, with worker processes, which take seconds to start.
+                    # One runs as users start it, with worker processes. These take seconds to start.
                     is_forked=(waves, index) != (1, 0),
                 )
                 for index, hand in enumerate(deal(draw, paths))

@@ -1,9 +1,9 @@
-"""Killed at any point and run again, a load gives the same facts and balance as a quiet run.
+"""A load that is killed at any point and run again gives the same facts and balance as a quiet run.
 
 This module has its own server, because a server restarts all its processes when one is killed. The moments
-are not left to chance: the test holds up the load with a lock. A COPY can be held up too, because it waits
-for the partition of its next row. Every test asserts that the load was unfinished when it was killed, and
-whether the COPY had begun.
+are not left to chance: the test holds up the load with a lock. A COPY can be held up, too, because it waits
+if the partition of its next row is locked. Every test asserts that the load was unfinished when it was
+killed, and whether the COPY had begun.
 """
 
 import json
@@ -37,7 +37,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.study("ingest", "schema")]
 
 VERSION = int(os.environ.get("TAPEWISE_TEST_POSTGRES", "18"))
 TEMPLATE = "kills_template"
-LINES = 150_000  # more than one block, and a load of a second or so
+LINES = 150_000  # more than one block; a load takes about a second
 TIMEOUT_S = 120
 
 
@@ -45,8 +45,8 @@ TIMEOUT_S = 120
 class Moment:
     """When to kill: as soon as `query` returns a row, while the test holds the locks that `hold` takes.
 
-    The row has the pid of the server process that loads. `partition` is created beforehand, and a COPY waits
-    for it at its first row if it is locked. `has_copied` says whether the COPY has begun by then.
+    The row has the pid of the server process that loads. `partition` is created beforehand; if it is locked,
+    a COPY waits when it reaches the partition's first row. `has_copied` says whether the COPY has begun.
     """
 
     name: str
@@ -57,7 +57,7 @@ class Moment:
 
 
 HERE = "database = (SELECT oid FROM pg_database WHERE datname = current_database())"
-# The session that has locked the archive's row. Locking the row also takes this lock on the table.
+# Finds the session that has locked the archive's row and therefore has this lock on the table.
 LOADER = (
     "SELECT pid FROM pg_locks WHERE granted AND relation = 'core.archives'::regclass"
     f" AND mode = 'RowShareLock' AND {HERE}"
@@ -79,7 +79,7 @@ WAITS_FOR_ARCHIVE = Moment(
     "INSERT INTO core.archives (name, kind, timezone) VALUES ('test', 'synthetic', 'UTC');"
     " COMMIT; BEGIN; SELECT FROM core.archives FOR NO KEY UPDATE",
 )
-# The session that creates the source also has the archive's lock for a moment.
+# LOADER alone would also find the session that creates the source, which briefly has the same lock.
 READS = Moment(
     "reads the file",
     f"{LOADER} AND pid IN (SELECT pid FROM pg_locks WHERE relation = 'ledger.log_files'::regclass"
@@ -110,7 +110,7 @@ AFTER_COPY = [
         ]
     ),
     Moment("adds the cells", waits_for(CELLS), lock(CELLS), has_copied=True),
-    # This lock lets others read the table, as the session that creates the source does.
+    # This lock still lets the session that creates the source read the table.
     Moment("writes the balance", waits_for(REASONS), f"LOCK TABLE {REASONS} IN SHARE MODE", has_copied=True),
 ]
 MOMENTS = BEFORE_COPY + AFTER_COPY
@@ -132,7 +132,7 @@ class Bench:
         return psycopg.connect(**self.server.conninfo(database), autocommit=autocommit)
 
     def wait_until_up(self) -> None:
-        """Wait until a crashed server has recovered, and start a dead one."""
+        """Wait until a crashed server has recovered, or start a dead one."""
         self.server.release()
         self.server.acquire()
         deadline = time.monotonic() + TIMEOUT_S
@@ -185,7 +185,7 @@ class Bench:
             connection.close()
 
     def wait_for(self, moment: Moment, process: Fork) -> int:
-        """Return the server process that loads, at that moment; assert whether the COPY has begun."""
+        """Wait for the moment, assert whether the COPY has begun, and return the loading process's pid."""
         deadline = time.monotonic() + TIMEOUT_S
         with self.connect() as watcher:
             while (row := watcher.execute(moment.query).fetchone()) is None:
@@ -205,7 +205,7 @@ class Bench:
         assert digest_facts(self.warehouse) == quiet.facts
         assert read_balance(self.warehouse) == quiet.balance
         check_lineage(self.warehouse)
-        # No session or lock of a load is left; the checks' own sessions take a moment to end.
+        # No session or lock may be left. The sessions of the checks themselves take a moment to end.
         deadline = time.monotonic() + TIMEOUT_S
         with self.connect() as connection:
             while left := connection.execute(
@@ -229,7 +229,7 @@ class Quiet:
 @pytest.fixture(scope="module")
 def bench() -> Iterator[Bench]:
     home = Path(tempfile.mkdtemp(prefix="tapewise-kills-"))
-    home.chmod(0o755)  # when run as root, the server's own account must get in
+    home.chmod(0o755)  # if run as root, the server's own account needs access
     server = EmbeddedServer(home, VERSION, system_folder=home / "system")
     log = home / "nft.log"
     log.write_bytes(b"".join(make_lines()))
@@ -247,7 +247,7 @@ def bench() -> Iterator[Bench]:
 
 
 def make_lines() -> Iterator[bytes]:
-    """A hundred days of transfers, with repeats and some lines that are blank, broken or of no archive."""
+    """Make a hundred days of transfers, with repeats and some lines that are blank, broken or ignored."""
     begin = datetime(1997, 11, 1)
     for index in range(LINES):
         if index % (LINES // 6) == 7:
@@ -295,7 +295,7 @@ def test_a_client_killed_and_run_again_counts_every_line_once(
         process.communicate()
         assert process.returncode == -signal.SIGKILL
     again = bench.run()
-    assert again == quiet.result  # loaded, not held: the kill found the load unfinished
+    assert again == quiet.result  # loaded, not held, so the killed load was unfinished
     bench.check_against(quiet)
 
 

@@ -112,7 +112,7 @@ def test_any_other_edit_is_refused_and_changes_nothing(warehouse, layout, log, t
     assert read_facts(warehouse) == facts
     with closing(warehouse.connect(Role.OWNER)) as connection:
         assert connection.execute("SELECT layout_text FROM ledger.sources").fetchall() == [(SITE,)]
-    # As the layout of another source, the text describes none of the existing facts.
+    # A new source may use the edited layout, because it has no facts yet.
     assert register(warehouse, request(layout, "new")).format == find_format(str(layout))
 
 

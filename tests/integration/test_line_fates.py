@@ -1,4 +1,4 @@
-"""Compares the fates of lines with the ledger's own balance, for files that have been read."""
+"""Compares mart.line_fates with the ledger's own balance, for files that have been loaded."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Requests derived from lines in memory equal, row for row, those that the database derives."""
+"""Compares the requests derived from lines in memory, row for row, with those that the database derives."""
 
 import random
 from collections.abc import Callable, Iterator
@@ -50,7 +50,7 @@ def days_at_load(monkeypatch: pytest.MonkeyPatch) -> set[date]:
 
 @pytest.fixture
 def read(warehouse: Warehouse, tmp_path: Path) -> Callable[..., None]:
-    """Reads a made-up log into the archive."""
+    """Load a made-up log into the archive."""
     return partial(read_log, warehouse, tmp_path)
 
 
@@ -98,7 +98,7 @@ def test_any_first_log_gives_what_the_database_makes(
     )
     has_requests = database.execute(f"SELECT EXISTS ({facts})").fetchone()[0]
     assert expect_recount(database) or not has_requests
-    # Other formats with requests have lines that need other rules, such as dCache's stage.
+    # Other formats with requests need other rules, such as those for dCache's stages.
     assert bool(days_at_load) == (format_name in ("eos", "pftp", "sdsc"))
 
 
@@ -122,7 +122,7 @@ def test_lines_beyond_the_limit_are_left_to_the_database(
     monkeypatch: pytest.MonkeyPatch,
     longest_days: int,
 ):
-    # Lines may be up to three days late, and around the middle there are more lines than are kept.
+    # Lines may be up to three days late, and there are more lines in the middle than may be kept in memory.
     monkeypatch.setattr(derivations, "LONGEST_RANGE", timedelta(days=longest_days))
     monkeypatch.setattr(at_load, "LATENESS", timedelta(days=3))
     monkeypatch.setattr(at_load, "MOST_LINES", 150)
@@ -135,7 +135,7 @@ def test_lines_beyond_the_limit_are_left_to_the_database(
     read("pftp", sorted(lines))
     days = [(FIRST_DAY + timedelta(days=n)).date() for n in range(DAY_COUNT)]
     assert days[15] in left_days and days[15] not in days_at_load
-    # Days derived earlier stay, and later days are derived in memory again.
+    # Days derived before that are kept, and later days are again derived in memory.
     for days_in_memory in (days[:8], days[-8:]):
         assert days_at_load.issuperset(days_in_memory) and left_days.isdisjoint(days_in_memory)
     assert expect_recount(database) > 100
@@ -147,7 +147,7 @@ def test_unmatched_opens_are_left_together_with_lines_beyond_the_limit(
 ):
     monkeypatch.setattr(at_load, "MOST_LINES", 100)
     draw = random.Random(1)
-    # The first opens could be transferred until nine in the evening of the second day, but are not.
+    # Transfers of the first opens could follow until 21:00 on the second day, but there are none.
     crowds = [(timedelta(hours=21), 8), (timedelta(hours=38), 40), (timedelta(hours=50), 200)]
     times = [FIRST_DAY + since + timedelta(seconds=n) for since, count in crowds for n in range(count)]
     read("pftp", [(at, open_by_pftp(at, draw)) for at in times])
@@ -234,9 +234,9 @@ def test_a_request_has_an_ambiguous_time_if_one_of_its_lines_has(
 
 
 def test_requests_in_the_second_pass_of_an_hour_are_derived(read, database: psycopg.Connection):
-    # Between midnight and three, with clocks put back from two to one, a file is opened every twenty minutes
-    # and transferred a quarter of an hour later. The file opened at ten to two was transferred at five past
-    # one, and the one opened an hour later at five past two.
+    # Between midnight and 3:00, a file is opened every 20 minutes and transferred 15 minutes later. Clocks go
+    # back from 2:00 to 1:00, so the file opened at 1:50 in the first pass is transferred at 1:05, and the one
+    # opened at 1:50 in the second pass is transferred at 2:05.
     midnight = datetime(1998, 10, 25)
     lines = []
     for tick in range(10, 240, 20):

@@ -1,4 +1,4 @@
-"""Frames written into tables by binary COPY: what is read back is what was sent, and misfits are refused."""
+"""Frames written by binary COPY are read back unchanged, and frames that do not fit are refused."""
 
 import math
 from collections.abc import Iterator
@@ -49,7 +49,7 @@ def one_row() -> pl.DataFrame:
 
 @pytest.fixture
 def probes(database: psycopg.Connection) -> Iterator[psycopg.Connection]:
-    """The owner's connection to a warehouse with an empty table for `PROBES`."""
+    """The owner's connection to a warehouse with the empty table `PROBES`."""
     database.execute(
         "CREATE TABLE core.probes (id bigint, small integer, number double precision, flag boolean,"
         " happened_at timestamptz, words text)"
@@ -63,7 +63,7 @@ def read_back(connection: psycopg.Connection) -> list[tuple[Any, ...]]:
 
 
 def bits(value: Any) -> Any:
-    """The value, with NaN equal to itself and -0.0 different from 0.0."""
+    """Return the value in a form in which NaN equals itself and -0.0 differs from 0.0."""
     return value.hex() if isinstance(value, float) else value
 
 

@@ -1,4 +1,4 @@
-"""Each reader has its own login, whose changes to itself affect nobody else. Some things no login may do."""
+"""Each reader has its own login and can change only that login's settings. Some things no login may do."""
 
 import secrets
 from collections.abc import Callable, Iterator
@@ -40,7 +40,7 @@ Connect = Callable[[str], psycopg.Connection]
 
 @pytest.fixture
 def names(warehouse: Warehouse) -> Iterator[list[str]]:
-    """Names for logins. Roles belong to the whole server, so they are dropped again."""
+    """Names for logins. Roles belong to the whole server, so they are dropped afterwards."""
     made = [f"Reader-{letter}-{secrets.token_hex(4)}" for letter in "ab"]
     yield made
     with warehouse.connect(Role.OWNER, autocommit=True) as owner:
@@ -50,7 +50,7 @@ def names(warehouse: Warehouse) -> Iterator[list[str]]:
 
 @pytest.fixture
 def logins(warehouse: Warehouse, names: list[str]) -> list[str]:
-    """Two logins that read; the second sees names."""
+    """Two logins for readers; the second sees names."""
     with warehouse.connect(Role.OWNER) as owner:
         for name in names:
             add_login(owner, name, sees_names=name == names[1], password=PASSWORD)
@@ -79,7 +79,7 @@ def connect(site: Site, warehouse: Warehouse) -> Iterator[Connect]:
 
 
 def show(connection: psycopg.Connection, *settings: str) -> dict[str, str]:
-    """Settings of a session."""
+    """Return settings of a session."""
     return {
         setting: connection.execute("SELECT current_setting(%s)", [setting]).fetchone()[0]
         for setting in settings
@@ -122,7 +122,7 @@ def test_a_login_can_only_change_itself(connect: Connect, logins: list[str]) -> 
         for change in ("SET statement_timeout = 0", "RESET ALL", "PASSWORD 'mine'", "LOGIN"):
             with pytest.raises(errors.InsufficientPrivilege):
                 connection.execute(f'ALTER ROLE "{role}" {change}'.encode())
-        # A session that became the group could change the group's settings.
+        # A session that could switch to another role could change that role's settings.
         with pytest.raises(errors.InsufficientPrivilege):
             connection.execute(f'SET ROLE "{role}"'.encode())
     for statement in (
@@ -176,7 +176,7 @@ def test_the_embedded_server_keeps_few_notifications(site: Site, database: psyco
 def test_logins_admitted_by_hand_have_the_limits_of_the_database(
     connect: Connect, names: list[str], warehouse: Warehouse
 ) -> None:
-    """Settings of a role do not apply to its members; a clone of a database has no settings of its own."""
+    """A role's settings do not apply to its members, and a cloned database has no settings of its own."""
     with warehouse.connect(Role.OWNER) as owner:
         make_roles(owner)
         owner.execute(f"CREATE ROLE \"{names[0]}\" LOGIN PASSWORD '{PASSWORD}'".encode())
@@ -225,7 +225,7 @@ def test_names_are_for_the_logins_of_a_site_that_may_see_them(
                 assert "tapewise db logins add NAME --names" in (caught.value.hint or "")
             with closing(theirs.connect_reader(sees_names=False)) as connection:
                 assert connection.execute("SELECT count(*) FROM mart.transfers").fetchone() == (0,)
-        # The command does the same: it gives the names or reports the right reason.
+        # The command likewise shows the names or fails.
         done = CliRunner().invoke(sql_command, ["--as", "names", "--csv", query], obj=settings)
         if sees_names:
             assert (done.exit_code, done.stdout) == (0, f"n,login\n0,{login}\n")
@@ -245,7 +245,7 @@ def test_the_embedded_servers_own_login_with_names(site: Site, warehouse: Wareho
                 assert show(connection, *LIMITS) == LIMITS | {"idle_in_transaction_session_timeout": "0"}
                 with pytest.raises(errors.InsufficientPrivilege):
                     connection.execute("SELECT * FROM core.users")
-        # An upgrade undoes what the login changed about itself.
+        # An upgrade undoes the login's changes to its own settings.
         owner.execute(f"ALTER ROLE {COMMANDS_WITH_NAMES} SET statement_timeout = 0".encode())
         make_roles(owner)
         found = next(login for login in list_logins(owner) if login.name == COMMANDS_WITH_NAMES)

@@ -1,4 +1,4 @@
-"""The whole loop on the example: its requests are simulated, and only the right comparisons turn red."""
+"""The whole loop on the example: its requests are simulated, and only the expected comparisons turn red."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -22,7 +22,7 @@ pytestmark = [
 ]
 
 MACHINE = bundled_machine("llnl-unitree-1998")
-# LLNL's law of stages (appendix A, 6.0), whose draws differ from seed to seed.
+# LLNL's distribution of stage times (appendix A, 6.0), whose draws depend on the seed.
 LAW = {
     "law": "two_exponentials", "short_ratio": 0.224, "short_s": 60.0, "short_mean_s": 21.0,
     "long_s": 120.0, "long_mean_s": 30.0,
@@ -41,7 +41,7 @@ def name_differences(comparison: Comparison) -> set[tuple[str, str]]:
 
 @pytest.fixture(scope="module")
 def example(site: Site) -> Iterator[Warehouse]:
-    """The example, and `built`: the same requests on LLNL's machine."""
+    """Load the example, and simulate its requests on LLNL's machine as the archive `built`."""
     with site.clone() as warehouse:
         load_example(warehouse)
         simulate(warehouse, "built", read_example_requests(warehouse))
@@ -83,12 +83,12 @@ def test_removing_the_bursts_turns_the_waits_red(example: Warehouse) -> None:
     simulate(example, "even", read_example_requests(example), arrivals="even")
     red = name_differences(compare(example, "built", "even"))
     assert {("all", "contention"), ("put", "contention"), ("all", "transfer time")} <= red
-    # The same number of requests and bytes, and the same transfers: only the arrival times differ.
+    # The requests, bytes and transfers are the same; only the arrival times differ.
     assert not {"requests", "bytes", "transfer alone", "found on disk"} & {quantity for _, quantity in red}
 
 
 def test_another_seed_and_the_model_of_the_requests_turn_nothing_red(example: Warehouse) -> None:
-    """Differences are only due to chance: other draws of the tape loads, and bursts from the model."""
+    """Only chance makes a difference: tape loads drawn with another seed, or bursts drawn from the model."""
     given = read_example_requests(example)
     simulate(example, "drawn", given, with_load(**LAW))
     simulate(example, "again", given, with_load(**LAW), seed=2)

@@ -1,4 +1,4 @@
-"""Schema `mart` as a whole: rebuilt, described, granted, and planned as its design promises."""
+"""Schema `mart` as a whole: how it is rebuilt, described, granted, planned and calculated."""
 
 import itertools
 import math
@@ -34,24 +34,24 @@ def reads_tables(each: MartObject) -> bool:
 
 VIEWS = [each for each in OBJECTS if each.metadata.kind == "view"]
 FUNCTIONS = [each for each in OBJECTS if each.metadata.kind == "function"]
-# Functions that only calculate with their arguments, and those that read the warehouse.
+# Functions that only calculate from their arguments, and those that read the warehouse.
 CALCULATING = [each for each in FUNCTIONS if not reads_tables(each)]
 READING = [each for each in FUNCTIONS if reads_tables(each)]
 COMPARING = [each.name for each in READING if "b" in each.metadata.arguments]
-# Arguments that make a function read the transfers if it does not always read them.
+# For functions that do not always read the transfers, arguments that make them do so.
 READS_TRANSFERS = {
     "idle_windows": ["client => 'cray'"],
     **{name: ["a => 'llnl'", "b => 'llnl'"] for name in COMPARING},
 }
-# The facts that a function reads if it reads no transfers.
+# The facts that a function reads instead of transfers.
 FACTS = {"stage_times": "stages"}
-# A file's history begins before the requested range, so only `until` leaves months out.
+# These read a file's history from before the requested range, so only `until` leaves months out.
 LOOKING_BACK = [
     each.name
     for each in READING
     if each.name == "file_histories" or "file_histories" in each.metadata.depends_on
 ]
-# These read no table of facts, but names or what a study keeps about an archive's requests.
+# These read no table of facts: only names, or what a study keeps about an archive's requests.
 OF_NO_TABLE = ("user_names", "workload_classes", "workload_models")
 THREE_MONTHS = [f"1998-{month}-05T00:00:00Z" for month in ("03", "04", "05")]
 
@@ -93,7 +93,7 @@ def explain(database: psycopg.Connection, query: str) -> str:
 def owner(site: Site) -> Iterator[psycopg.Connection]:
     """The owner's connection to one empty warehouse, which every test leaves empty."""
     with site.clone() as warehouse, warehouse.connect(Role.OWNER) as connection:
-        # A plan cached with another test's mart would fail.
+        # A statement prepared with another test's mart would fail.
         connection.prepare_threshold = None
         yield connection
 
@@ -107,7 +107,7 @@ def database(owner: psycopg.Connection) -> Iterator[psycopg.Connection]:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A copy of sql/ to corrupt."""
+    """A copy of sql/ that a test may corrupt."""
     return Path(shutil.copytree(SQL_FOLDER, tmp_path / "sql"))
 
 
@@ -440,7 +440,7 @@ def test_objects_that_read_facts_of_logs_declare_their_needs(each: MartObject) -
 def test_examples_run_for_the_roles_that_may_read(database: psycopg.Connection, each: MartObject) -> None:
     assert len(each.metadata.grants) == 1
     database.execute(sql.SQL("SET ROLE {}").format(sql.Identifier(each.metadata.grants[0])))
-    # As a subquery, because an example must be one query without a semicolon at the end.
+    # As a subquery, which only a single query without a semicolon at its end can be.
     run_query(database, f"SELECT count(*) FROM ({each.metadata.example}) AS example")
 
 
@@ -522,7 +522,7 @@ def test_the_reading_role_sees_no_name_anywhere(database: psycopg.Connection) ->
         call = f"mart.{each.name}" + (arguments if each.metadata.kind == "function" else "")
         said = "".join(row["said"] for row in run_query(database, f"SELECT t::text AS said FROM {call} AS t"))
         assert "canary" not in said, each.name
-        # One transfer makes no stratum and no valley, and it is not one of SDSC's 100 MB files.
+        # One transfer makes neither a stratum nor a valley, and is not of about 100 MB like SDSC's files.
         assert said or each.name in ("envelope_points", "open_time_clusters", "open_time_valleys"), each.name
 
 
@@ -620,7 +620,7 @@ def test_views_prune_partitions(database: psycopg.Connection) -> None:
 
 
 def drop_what_never_runs(plan: str) -> str:
-    """The plan without what is below `One-Time Filter: false`, which PostgreSQL 16 leaves in some plans."""
+    """Remove what is below `One-Time Filter: false`, which PostgreSQL 16 leaves in some plans."""
     lines: list[str] = []
     never_runs_at: int | None = None
     for line in plan.splitlines():
@@ -634,7 +634,7 @@ def drop_what_never_runs(plan: str) -> str:
 
 @pytest.mark.parametrize("period", ["ten_minutes", "day", "month"])
 def test_one_period_reads_the_cells_once(database: psycopg.Connection, period: str) -> None:
-    # A bitmap of an index is read for the heap scan above it.
+    # A bitmap index scan serves the heap scan above it, so only the latter counts.
     scan = r"(?<!Subquery )(?<!Bitmap Index )(Scan on|Scan using \w+ on) activity_cells"
     plan = explain(database, f"SELECT * FROM mart.activity WHERE period = '{period}'")
     assert len(re.findall(scan, drop_what_never_runs(plan))) == 1
@@ -646,7 +646,7 @@ def test_one_period_reads_the_cells_once(database: psycopg.Connection, period: s
 
 
 def lower_envelope(transfers: list[dict[str, Any]], stratum_size: int) -> dict[str, float | int]:
-    """Repeat LLNL's procedure for one direction, in exact fractions of the given floats."""
+    """Repeat LLNL's procedure for one direction, with exact fractions of the given floats."""
     kept = [
         row
         for row in transfers
@@ -687,7 +687,7 @@ def test_lower_envelopes_agree_with_exact_arithmetic(database: psycopg.Connectio
     dice = random.Random(seed)
     transfers: list[dict[str, Any]] = []
     for direction, number in itertools.product(("put", "get"), range(600)):
-        # Many small files, some large ones; sizes and seconds that repeat; a coarse clock now and then.
+        # Many small files and some large ones, with repeated sizes and times, and sometimes a coarse clock.
         size = round(dice.lognormvariate(14, 2), -dice.choice([0, 3, 6]))
         duration = 0.5 + size / 4.8e6 + dice.expovariate(1) * dice.choice([0, 1, 10])
         is_coarse = dice.random() < 0.3

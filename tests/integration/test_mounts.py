@@ -54,7 +54,7 @@ def write_event(at: datetime, event: str, **fields: object) -> str:
 def make_events(seed: int) -> list[tuple[datetime, str]]:
     """Make up events of nine days, crowded around midnight, with few cartridges, drives and files.
 
-    Some are missing, some occur twice. Some cartridges stay in a drive for days; some silences are long.
+    Some events are missing. Some cartridges stay in a drive for days, and some pauses are long.
     """
     draw = random.Random(seed)
     events: list[tuple[datetime, str]] = []
@@ -193,7 +193,7 @@ def test_a_late_line_changes_the_whole_stay_of_a_cartridge_for_weeks(
 
 
 def test_one_log_may_cover_many_months(warehouse: Warehouse, tmp_path: Path):
-    # Use more months than the number of executions after which a session prepares a statement.
+    # A session prepares a statement after some executions; the log covers more months than that.
     names = {"op": "stage", "by": "client", "cap": "4f.1", "copy": 1, "unit": "d1", "rc": 0}
     lines = [
         write_event(FIRST_DAY + timedelta(days=31 * n, minutes=minute), event, **names | {"vsn": f"D{n}"})

@@ -1,4 +1,4 @@
-"""Requests of new lines and held ones are, row for row, what the database derives from all the lines."""
+"""Requests derived from new lines and held ones equal, row for row, what the database derives from all."""
 
 import random
 from collections.abc import Callable, Iterator
@@ -37,7 +37,7 @@ def left_days(monkeypatch: pytest.MonkeyPatch) -> set[date]:
 
 @pytest.fixture
 def read(warehouse: Warehouse, tmp_path: Path, database: psycopg.Connection) -> Callable[..., int]:
-    """Reads a made-up log into the archive, compares with a recount and returns the number of requests."""
+    """Return a function that loads a made-up log, recounts the requests, and returns their number."""
 
     def read(*arguments: object, **options: object) -> int:
         read_log(warehouse, tmp_path, *arguments, **options)
@@ -55,7 +55,7 @@ def crowds(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def cut(lines: Lines, times: list[datetime]) -> list[Lines]:
-    """The lines before the first time, between successive times, and from the last time on."""
+    """Cut `lines` at `times`; a line at one of these times belongs to the later part."""
     edges = [datetime.min.replace(tzinfo=UTC), *times, datetime.max.replace(tzinfo=UTC)]
     return [[line for line in lines if since <= line[0] < until] for since, until in pairwise(edges)]
 
@@ -103,7 +103,7 @@ def write_lines(spec: str) -> Lines:
         ("m25", "o0", "0-"),
         ("o5 m6 m7", "o0", "0-7 5-6"),
         ("m30", "o20 m21 o22", "20-21 22-30"),
-        # A line in between takes another's partner.
+        # A line in between takes the partner of another.
         ("o0 m10", "o5", "0- 5-10"),
         ("o0 m10", "m5", "0-5"),
         ("o0 m10 m12", "o5", "0-12 5-10"),
@@ -136,16 +136,16 @@ def test_new_lines_are_paired_with_held_ones(
 @pytest.mark.parametrize(
     ("held", "new", "expected", "is_left"),
     [
-        # Too many lines are held around the first three new lines, one of which the later ones continue.
+        # Too many lines are held around the first three new lines. A later one is a held open's transfer.
         (
             "o9 m10 o11 m12 o13 m14 o233",
             "o8 m15 o16 m242 o243 m244",
             "8-15 9-10 11-12 13-14 16- 233-242 243-244",
             True,
         ),
-        # Too many lines are held around the last two; the one before waits, but its days have nothing new.
+        # Too many lines are held around the last two. An earlier open waits, but its days have nothing new.
         ("o164 o190 o191", "o8 m9 o10 m193 o194", "8-9 10- 164- 190- 191-193 194-", True),
-        # Every open is matched, yet a held transfer has lost its open.
+        # Every open has a transfer, but a held transfer has lost its open to a new one.
         ("o0 m20", "m1 m2 m3 m18 m19", "0-1", False),
     ],
 )
@@ -159,7 +159,7 @@ def test_lines_are_examined_in_stretches(
     expected: str,
     is_left: bool,
 ):
-    # The first three lines are examined together with the lines held up to six hours before the others.
+    # The first three new lines are examined with those held until six hours before the other new lines.
     monkeypatch.setattr(at_load, "CROWD", 2)
     monkeypatch.setattr(at_load, "FEW", 1)
     read("pftp", write_lines(held), "held")
@@ -222,7 +222,7 @@ def test_files_with_interleaved_lines_give_what_the_database_makes(
     read("pftp", files[0], "held")
     assert not left_days
     assert read("pftp", files[1], "new") > 100
-    # If far more lines are held than are new, all are left to the database, which has less to do.
+    # If far more lines are held than new, all are left to the database, for which this is less work.
     assert bool(left_days) == (few < 10_000)
 
 
@@ -324,5 +324,5 @@ def test_a_load_leaves_no_connection_open(read, warehouse_connections: list[psyc
         read("pftp", write_lines(spec), name)
         counts.append(len(warehouse_connections))
         assert all(connection.closed for connection in warehouse_connections)
-    # One more connection is needed if lines nearby are held.
+    # Held lines nearby take one more connection.
     assert counts[1] == counts[0] + 1

@@ -1,15 +1,15 @@
 """Open times and cache hits against known figures: SDSC's tables, made-up logs, drawn mixtures.
 
-SDSC's logs are not public, but the tables made from them are. The tests make facts with the tables' counts,
-and the functions must reproduce the tables, digit for digit, for the read-only role.
+SDSC's logs are not public, but the tables made from them are. The tests make facts with the tables' counts.
+From these, the functions must reproduce the tables digit for digit, for the read-only role.
 
-For the example logs, the place of each file is known. Hits are recognised exactly there, because the
-generator leaves a gap between the open times of disk and tape. The number of hits is random, because each get
-is drawn from one of two laws.
+In the example logs, the place of each file is known, and every hit is recognised, because the generator
+leaves a gap between the open times of disk and tape. The number of hits is random, because the place of each
+get's file is drawn from one of two laws.
 
-On drawn mixtures, the tests measure how often valleys are found in samples, and how far off they are. The
-table is in docs/explanation/open-times.md, and a test fails when it no longer matches the measurements. Run
-with `-s` to see them.
+For samples of known mixtures, the tests measure how often the valleys are found, and how far off they are.
+docs/explanation/open-times.md has a table of the results; a test fails when it no longer matches them. Run
+with `-s` to see the results.
 """
 
 import json
@@ -106,8 +106,8 @@ TABLE_5 = {
     16992: (1, 129754, "0.999992293"),
     28798: (1, 129755, "1"),
 }
-# The paper leaves out 13 to 11,897 s, but says that 85 % took less than 19 s, and that there are peaks near
-# 100 and 350 s.
+# The paper leaves out 13 to 11,897 s, but says that 85 % of the opens took less than 19 s, and that there are
+# peaks near 100 and 350 s.
 ELIDED_COUNT = 129745 - 108421
 BELOW_19_COUNT = 1870
 
@@ -125,10 +125,10 @@ def draw_table_5(chance: np.random.Generator) -> np.ndarray:
     shown = np.repeat(list(TABLE_5), [count for count, _, _ in TABLE_5.values()])
     second = np.concatenate([shown, elided])
     microsecond = chance.integers(0, 1_000_000, second.size)
-    # Figure 7: the highest bin is 400 to 499 ms.
+    # In figure 7, the highest bin is 400 to 499 ms.
     is_first = second == 0
     microsecond[is_first] = chance.triangular(0, 450_000, 1_000_000, is_first.sum()).astype(int)
-    # Both ends of the first second must occur, and the beginning of the next.
+    # Both ends of the first second and the beginning of the next must occur.
     microsecond[:2], microsecond[np.argmax(second == 1)] = (0, 999_999), 0
     open_s: np.ndarray = np.round(second + microsecond / 1e6, 6)
     return open_s
@@ -273,7 +273,7 @@ def hsi_line(number: int, operation: str, open_s: float, size_bytes: int, status
 
 @pytest.fixture
 def table_6(load: Load, tmp_path: Path) -> None:
-    """A warehouse that has read an HSI log with table 6's opens, and others that are not in the table."""
+    """A warehouse with an HSI log of table 6's opens, and of others that do not belong in the table."""
     chance = np.random.default_rng(6)
     open_s = np.concatenate([draw_between(chance, *figures[:4]) for figures in TABLE_6.values()])
     lines = [
@@ -320,7 +320,7 @@ def test_table_6_is_reproduced(warehouse: Warehouse) -> None:
 
 
 def as_printed(value: float, like: str) -> str:
-    """The value with as many digits as in the paper."""
+    """`value` with as many decimals as `like`, which is from the paper."""
     digits = len(like.partition(".")[2])
     return f"{value:.{digits}f}".removeprefix("0")
 
@@ -376,7 +376,7 @@ def test_the_known_hits_of_the_example_are_found(load: Load, warehouse: Warehous
     for interface in ("ftp", "htar", "nft", "pftp"):
         assert rows[interface]["get_count"] > 0
         assert (rows[interface]["hit_ratio"], rows[interface]["unknown_ratio"]) == (None, 1), interface
-    # This is sampled: the ratio expected from the laws is within the interval.
+    # The hits are a sample: the interval contains the ratio expected from the laws.
     expected = expected_hits(warehouse, laws)["example"][0] / hsi["get_count"]
     print(f"\nhit ratio {hsi['hit_ratio']:.4f} ({hsi['hit_ratio_low']:.4f} to {hsi['hit_ratio_high']:.4f}),"
           f" by the laws {expected:.4f}")  # fmt: skip
@@ -574,8 +574,8 @@ def test_valleys_of_known_mixtures_are_found(warehouse: Warehouse) -> None:
             if mixture in ONE_HUMP:
                 assert numbers[0] >= len(VALLEY_SEEDS) - 1, (mixture.name, count)
                 continue
-            # No more valleys are found than there are. With a few hundred requests, disk and tape are always
-            # separated.
+            # The number of valleys found never exceeds the true number. A few hundred requests always suffice
+            # to separate disk from tape.
             assert max(numbers) <= mixture.valley_count, (mixture.name, count)
             assert count < 335 or (numbers[0] == 0 and np.mean(wrong) < 0.001), (mixture.name, count)
     table = "\n".join(lines)

@@ -1,4 +1,4 @@
-"""The same lines in two sources of an archive are refused, whatever the copy looks like."""
+"""Lines that another source of the archive holds are refused, whatever the copy looks like."""
 
 import gzip
 import threading
@@ -119,7 +119,7 @@ def test_a_file_of_one_line_is_known_by_its_name(load: Load, tmp_path: Path) -> 
         ([b"", b"  "] * 9, [b"", b"  "] * 9),
         ([BROKEN[0], *BANNER], [BROKEN[0], *BANNER]),
         ([*BANNER, log_line("nft", 0, 0)], [*BANNER, log_line("nft", 0, 60)]),
-        # Two gateways each have one transfer that looks like one of the other's.
+        # Each of two gateways has one transfer whose line equals one of the other's.
         ([log_line("nft", 0, at) for at in (0, 60, 90)], [log_line("nft", 0, at) for at in (30, 60, 99)]),
         ([log_line("nft", 0, 0)] * 300, [log_line("nft", 0, 0)] * 300),
     ],
@@ -195,7 +195,7 @@ def test_nothing_is_refused_if_no_source_of_the_archive_holds_it(
 def test_one_of_two_loads_into_two_sources_wins(
     warehouse: Warehouse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Both have read the file before either takes the archive's lock."""
+    """Both loads have read the file before either takes the archive's lock."""
     lines = make_lines("nft", 2000)
     path = write(tmp_path / "log", lines)
     both = threading.Barrier(2, timeout=60)

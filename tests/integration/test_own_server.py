@@ -34,7 +34,7 @@ def urls(site: Site):
     maintenance = site.server.conninfo("postgres")
     with psycopg.connect(make_conninfo(**maintenance), autocommit=True) as connection:
         connection.execute(sql.SQL("CREATE ROLE {} LOGIN CREATEROLE").format(sql.Identifier(name)))
-        # Another database on this server has already created our roles. This owner should have them too.
+        # Another database on this server has already created our roles; this owner must administer them too.
         for role in (LOADER, READER, NAMES, COMMANDS, DASHBOARDS):
             connection.execute(
                 sql.SQL("GRANT {} TO {} WITH ADMIN OPTION").format(sql.Identifier(role), sql.Identifier(name))

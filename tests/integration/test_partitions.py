@@ -21,7 +21,7 @@ Connect = Callable[..., psycopg.Connection]
 
 @pytest.fixture
 def connect(warehouse: Warehouse) -> Iterator[Connect]:
-    """Makes connections that give up quickly instead of waiting for a lock."""
+    """Return a function that connects; its connections give up quickly instead of waiting for a lock."""
     made = []
 
     def connect(role: Role = Role.LOADER, *, timezone: str = "UTC") -> psycopg.Connection:
@@ -224,7 +224,7 @@ def test_a_copying_load_and_the_creator_of_partitions_do_not_wait_for_each_other
             yield from pieces[-2:]
 
         assert copy_encoded(loading, transfers, columns, send()) == 50_000
-        # What the transaction copies next may go into a partition that did not exist when it began.
+        # The same transaction may copy into a partition that did not exist when it began.
         assert copy(loading, datetime(2004, 8, 31, 23, 59, 59, tzinfo=UTC)) == 1
     found = maker.execute(
         "SELECT tableoid::regclass::text, count(*) FROM core.transfers GROUP BY 1 ORDER BY 1"

@@ -20,7 +20,7 @@ from psycopg.rows import dict_row
 class Table:
     """`given` has the arguments of mart.line_statistics, `printed` the rest of the table.
 
-    `summary` is the line of table 4.3: latency and rate in MB/s, each with its 95 % interval.
+    `summary` is the row of table 4.3: the latency, and the rate in MB/s, each with its 95 % interval.
     """
 
     given: dict[str, str]
@@ -82,8 +82,8 @@ READS = Table(
         "latency_s": "0.204141142",
         "latency_se_s": "0.036692423",
         "slope_s_per_byte": "1 / 4.827573392e6",
-        # Printed as 4.77548E-09, with a printed t of seven digits, 43.37646. A slope that rounds to these six
-        # digits gives the printed t, 43.37643 (the root of F, as it must be).
+        # Printed as 4.77548E-09, which would give a t of 43.37646. This value rounds to the same six digits
+        # and gives the printed t, 43.37643 (the root of F, as it must be).
         "slope_se_s_per_byte": "4.775483E-09",
         "regression_squares_s2": "177.6032099",
         "residual_squares_s2": "7.834681879",
@@ -175,8 +175,8 @@ def test_the_printed_ends_of_the_latency(
 ) -> None:
     """They were calculated with a t that is too large by less than one part in a million.
 
-    Both ends of an interval imply the same t, so scanning the paper did not alter the digits. No number
-    of degrees of freedom gives that t: presumably LLNL's program approximated the inverse of t.
+    Both ends of an interval imply the same t, so the digits were not altered by scanning. No number of
+    degrees of freedom gives that t; presumably LLNL's program approximated the inverse of t's distribution.
     """
     latency, error = Decimal(table.given["latency_s"]), Decimal(table.given["latency_se_s"])
     printed_t = (latency - Decimal(low)) / error

@@ -60,7 +60,7 @@ def test_a_log_is_loaded_once_and_queried(connection: tapewise.Connection):
 
 def test_the_records_of_a_log_are_those_that_are_loaded(connection: tapewise.Connection):
     ingest(connection, HSI)
-    # Once the whole file is read, the warehouse moves some of the records whose hour the clock shows twice.
+    # After reading the file, the warehouse moves some records of the hour repeated when clocks go back.
     columns = ["direction", "size_bytes", "is_failed", "is_time_ambiguous"]
     loaded = connection.mart.transfers(archive="lab", is_time_ambiguous=False).select("ended_at", *columns)
     read = tapewise.read_log(HSI, timezone=ZONE, now=NOW).records.filter(

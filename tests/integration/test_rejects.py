@@ -41,7 +41,7 @@ def retry(warehouse: Warehouse, asked: RejectFilter = ANY, **options: Any) -> li
 
 @pytest.fixture
 def newer_program(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A newer program, with the same version of each format, that ignores lines beginning with `broken:`."""
+    """A newer program that ignores the line `broken: 12`, although no format has a new version."""
 
     @cache
     def find_better(name: str, layout_text: None) -> Any:

@@ -61,11 +61,11 @@ def run(database: psycopg.Connection, name: str) -> list[tuple[Any, ...]]:
         ("c0 u3", ""),
         ("c0 c9", ""),
         ("u0 u9", ""),
-        # Both logs have equally many lines, so the first belongs to the first.
+        # Both logs have the same number of lines, so the lines are paired in order.
         ("c0 u1 c2 u3 c4 u5", "c0-u1 c2-u3 c4-u5"),
         ("u0 u1 c2 c3", "c2-u0 c3-u1"),
-        # One line of a run is missing. Each line belongs to the latest one that precedes it, or that follows
-        # it by no more than the clocks differ.
+        # One line of a run is missing. Each line belongs to the latest one that precedes it, or follows it
+        # by no more than clocks may differ.
         ("u0 u1 c2", "c2-u1"),
         ("c0 c1 u1 c3 u3 c5 u5 u9", "c0-u1 c1-u3 c3-u5"),
         # A distant line changes nothing.

@@ -51,10 +51,10 @@ def dump(connection: psycopg.Connection, archive: str) -> list[str]:
 
 
 def make_world(seed: int, folder: Path) -> list[tuple[Path, str]]:
-    """Made-up logs of four days as (file, format), crowded around midnights, with few personas and paths.
+    """Make up logs of four days as (file, format), crowded around midnight, with few personas and paths.
 
-    Many lines could belong to several others. Their times are the ends of transfers, truncated or not, by
-    clocks that differ.
+    Many lines could belong to any of several others. Their times are the ends of transfers by different
+    clocks, some of them truncated.
     """
     draw = random.Random(seed)
     lines: dict[tuple[str, str], list[tuple[datetime, str]]] = {}
@@ -147,9 +147,9 @@ def test_rebuilding_any_range_changes_nothing(
 
 
 def make_recalls(seed: int, folder: Path) -> list[tuple[Path, str]]:
-    """A made-up dCache billing log, one file a day: hits, restores and gets of a few files around midnights.
+    """Make up a dCache billing log, one file a day: hits, restores and gets of a few files around midnight.
 
-    Gets may take more than a day, so those that wait for the same restore end on different days.
+    Gets may take more than a day, so gets that wait for the same restore may end on different days.
     """
     draw = random.Random(seed)
     lines: dict[str, list[tuple[datetime, str]]] = {}
@@ -253,8 +253,8 @@ def test_requests_derived_while_a_log_is_read_equal_those_derived_afterwards(
 def test_a_run_of_similar_lines_may_be_longer_than_the_range_read(
     warehouse: Warehouse, database: psycopg.Connection, read, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    # Both logs have a line a second for ten minutes across midnight. STAT lacks one at the beginning and NFT
-    # one at the end, so the numbers are equal only over the whole run.
+    # Both logs have a line for each second of ten minutes around midnight. STAT lacks one near the beginning
+    # and NFT one near the end, so the numbers of lines are equal only over the whole run.
     monkeypatch.setattr(requests, "REACH", timedelta(seconds=30))
     midnight = FIRST_DAY + timedelta(days=2)
     ends = [midnight + timedelta(seconds=second, milliseconds=400) for second in range(-300, 300)]
@@ -299,8 +299,8 @@ def test_every_transfer_is_in_at_most_one_request_and_mart_shows_each_counted_on
         == 0
     )
     assert count("SELECT count(open_id) FROM mart.requests") == count("SELECT count(*) FROM mart.opens")
-    # Only requests that several lines report, single jobs and single opens have rows. The other log's line
-    # has none.
+    # Rows exist only for requests that several lines report, single jobs and single opens. A single line of
+    # the other log has none.
     assert (
         count(
             "SELECT count(*) FROM core.requests WHERE num_nonnulls(open_id, job_id) = 0"

@@ -49,7 +49,7 @@ def forget(warehouse: Warehouse, before: date, archive: str = "test") -> Forgott
 
 
 def read_counts(warehouse: Warehouse) -> list[tuple[Any, ...]]:
-    """The ledger without the times of events: after another reading, they cover only what is kept."""
+    """The ledger without the times of events: those of a second reading cover only what is kept."""
     return [(*row[:5], *row[7:]) for row in read_balance(warehouse)]
 
 
@@ -64,7 +64,7 @@ def count(warehouse: Warehouse, query: str) -> Any:
 def test_forgotten_facts_stay_forgotten_however_their_files_are_read_again(
     warehouse: Warehouse, tmp_path: Path, format_name: str
 ) -> None:
-    # The lines start four hours before midnight. Lines without a date all belong to the day before.
+    # The lines start four hours before midnight. Lines without a date all belong to the first day.
     lines = make_lines(format_name)
     is_of_one_day = format_name in ("cond", "hsi-client")
     source = source_of(warehouse, format_name)
@@ -133,7 +133,7 @@ def test_after_forgetting_all_is_as_if_only_the_rest_had_been_read(
     read_all("all", files)
     cells = read_cells(database, "all")
     forgotten = forget(warehouse, floor.date(), "all")
-    # Select the rest without the program, by the days in the file names or in NFT's lines.
+    # Select the remaining lines without Tapewise, by the days in the file names or in NFT's lines.
     rest = []
     for path, format_name in files:
         text = path.read_text()
@@ -353,7 +353,7 @@ def test_a_load_that_waits_during_forgetting_brings_nothing_back(
 def test_a_load_reads_the_retention_limit_under_the_lock(
     warehouse: Warehouse, tmp_path: Path, is_forgotten: bool
 ) -> None:
-    """While a load waits, the limit moves. It applies even though the load has already read the file."""
+    """The limit moves while a load waits, and applies even though the load has already read the file."""
     source = source_of(warehouse, "nft")
     (tmp_path / "log").write_text("7 97/10/01 12:00:00 js 1 1.500\n8 97/10/02 12:00:00 js 1 1.500\n")
     results: list[FileResult] = []
@@ -366,7 +366,7 @@ def test_a_load_reads_the_retention_limit_under_the_lock(
         wait_for_lock(watcher)
         if is_forgotten:
             holder.execute("UPDATE core.archives SET retained_since = '1997-10-02'")
-            holder.execute("DELETE FROM core.users")  # as forgetting does with names of old facts
+            holder.execute("DELETE FROM core.users")  # what forgetting does to the names of old facts
         holder.commit()
         loading.join(timeout=60)
     assert results[0].tally.loaded_count == 2 - is_forgotten

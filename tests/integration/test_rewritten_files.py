@@ -29,7 +29,7 @@ Hook = Callable[..., None]
 
 
 def make_lines(day: int, count: int = 1000) -> list[bytes]:
-    """Lines of one day, all equally long: the end of one also completes a cut line of another day."""
+    """Lines of one day, all equally long, so that the end of one also completes a cut line of another day."""
     return [
         b"%06d 97/10/%02d 00:%02d:%02d js %07d 0.425" % (row, day, row // 60, row % 60, row * day)
         for row in range(count)
@@ -45,7 +45,7 @@ OLD, NEW = make_lines(1), make_lines(2, 1500)
 
 @pytest.fixture
 def before_read(monkeypatch: pytest.MonkeyPatch) -> Hook:
-    """Reads logs in small blocks, and runs a function before the seventh read or before every seventh."""
+    """Read logs in small blocks, and run a function before the seventh read or before every seventh."""
     monkeypatch.setattr(LogFileReader.blocks, "__defaults__", (2000,))
     really_read = LogFileReader.read
     reads = 0

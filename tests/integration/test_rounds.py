@@ -1,4 +1,4 @@
-"""The nightly round reads everything new and nothing twice, runs one at a time, and reports."""
+"""Nightly rounds read everything new and nothing twice, run one at a time, and report."""
 
 import builtins
 import gzip
@@ -114,7 +114,7 @@ def test_missed_nights_are_caught_up_and_nothing_counts_twice(
 
 @pytest.fixture
 def opened(folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The names of the logs that are opened by any means."""
+    """The names of the logs that are opened, by whatever means."""
     names: list[str] = []
 
     def note(path: Any) -> None:
@@ -376,7 +376,7 @@ def test_prometheus_can_read_the_metrics(
     (folder / "tapewise.toml").write_text(CONFIG.replace('name = "llnl"', f"name = '{odd}'"))
     (folder / "nft.1").write_text(nft(1) + "nonsense\n\n")
     outcomes = run()
-    with closing(warehouse.connect()) as connection:  # as at night, this is the loader's connection
+    with closing(warehouse.connect()) as connection:  # the loader's connection, as at night
         lines, size = read_lines(connection), read_database_bytes(connection)
     began_at = datetime(2026, 1, 1, 1, tzinfo=UTC)
     report = RoundReport(began_at, began_at + timedelta(seconds=90), 1, outcomes, lines, size)

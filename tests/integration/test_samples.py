@@ -49,7 +49,7 @@ def test_hsi_log_values(load, warehouse, sample_logs):
         "SELECT rate_bytes_per_s, duration_s, size_bytes FROM core.transfers WHERE interface = 'htar'",
     )
     assert (rate, duration, size) == (146_472_000.0, 397.20, 58_178_668_032)
-    # The local side comes first in both directions. The same file was put from a pipe and retrieved into one.
+    # The local side comes first in both directions. The same file was put from and retrieved into a pipe.
     moved = fetch(
         warehouse,
         "SELECT direction, client_path, archive_path, ended_at, duration_s, file_key FROM core.transfers"
@@ -65,7 +65,7 @@ def test_hsi_log_values(load, warehouse, sample_logs):
 
 def test_a_wrong_weekday_does_not_reject_a_line(load, warehouse, sample_logs):
     load(sample_logs / "hpss-nersc" / "hsilog.txt", "hsi", timezone="America/Los_Angeles")
-    # "Sat Aug  9" of 2019 was a Friday.
+    # "Sat Aug  9" was a Friday in 2019.
     assert fetch(
         warehouse, "SELECT line_number FROM core.transfers WHERE ended_at < '2019-08-10 00:00-07'"
     ) == [(1,)]

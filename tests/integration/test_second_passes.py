@@ -1,4 +1,4 @@
-"""The hour that clocks repeat: the warehouse recognises it from any file, in any order of reading."""
+"""The hour that is repeated when clocks go back is recognised from any file, in any order of reading."""
 
 import itertools
 import random
@@ -35,7 +35,7 @@ def nft(minute: float, size: int = 1000) -> str:
 
 
 def in_order(seed: int = 0) -> list[str]:
-    """A night with a line every other minute; some lines are equal in both passes."""
+    """The log of a night, with a line every other minute; some lines are equal in both passes."""
     rng = random.Random(seed)
     ticks = range(-60, 180, 2)
     return [nft(tick - 60 * (tick >= 60), rng.choice([10, 20])) for tick in ticks]
@@ -139,7 +139,7 @@ def test_requests_follow_moved_lines(load: Load, warehouse: Warehouse, tmp_path:
 def test_any_pieces_in_any_order_give_the_same_warehouse(
     load: Load, warehouse: Warehouse, tmp_path: Path, seed: int
 ) -> None:
-    """Facts, cells and balances are the same even if files grow in the meantime or are recognised."""
+    """Facts, cells and balances are the same even if files grow between readings."""
     rng = random.Random(seed)
     lines = in_order(seed)
     files = []
@@ -158,7 +158,7 @@ def test_any_pieces_in_any_order_give_the_same_warehouse(
             load(write(path, piece), "nft", archive=archive, timezone=US)
     for table in ("transfers", "activity_cells"):
         facts = read_facts(warehouse)[table]
-        if table == "activity_cells":  # with names in place of their numbers
+        if table == "activity_cells":
             names = sorted({row[0] for row in facts}, key=str)
             assert len(names) == 2
         else:
@@ -171,7 +171,7 @@ def test_any_pieces_in_any_order_give_the_same_warehouse(
 
 
 def test_held_facts_are_moved_with_their_requests(load: Load, warehouse: Warehouse, tmp_path: Path) -> None:
-    """A COND job and its STAT transfer. The first file does not reveal the pass, but the second does."""
+    """The first file of COND's jobs does not reveal the pass, but the second does."""
     day = date(1997, 10, 26)
 
     def cond(start: str, end: str, job: int) -> str:
@@ -180,8 +180,8 @@ def test_held_facts_are_moved_with_their_requests(load: Load, warehouse: Warehou
     before = cond("01:50:00", "01:55:00", 1)
     jobs = [
         cond("01:05:00", "01:10:00", 2),  # both in the second pass
-        cond("01:56:00", "01:12:00", 3),  # started in the first
-        cond("00:50:00", "01:14:00", 4),  # took a long time
+        cond("01:56:00", "01:12:00", 3),  # started in the first pass
+        cond("00:50:00", "01:14:00", 4),  # started before both passes
     ]
     load(write(tmp_path / "a.971026", jobs), "cond", timezone=US, log_date=day)
     query = (
@@ -210,7 +210,7 @@ def test_held_facts_are_moved_with_their_requests(load: Load, warehouse: Warehou
 
 
 def test_a_load_that_is_killed_midway_moves_nothing(load: Load, warehouse: Warehouse, tmp_path: Path) -> None:
-    """The file that reveals the pass adds no fact. Its load waits for the cells, and is ended there."""
+    """The file that reveals the pass adds no fact; its load is killed while it waits to write cells."""
     load(write(tmp_path / "shuffled", random.Random(1).sample(LINES, len(LINES))), "nft", timezone=US)
     facts = read_facts(warehouse)
     log = write(tmp_path / "in order", LINES)
@@ -251,7 +251,7 @@ def test_a_moved_line_is_explained(load: Load, warehouse: Warehouse, tmp_path: P
 
 
 def test_the_second_pass_may_be_in_the_next_month(load: Load, warehouse: Warehouse, tmp_path: Path) -> None:
-    """In Cairo, two o'clock of 1 October 1990 was in September by UTC, and occurred again in October."""
+    """In Cairo, the hour from 2:00 on 1 October 1990 was in September by UTC, and again in October."""
     lines = [f"000001 90/10/01 02:{minute:02}:00 ks 5 1.000\n" for minute in range(0, 60, 5)]
     load(write(tmp_path / "log", lines * 2), "nft", timezone="Africa/Cairo")
     rows = read(warehouse, "SELECT min(ended_at), max(ended_at) FROM core.transfers")

@@ -1,8 +1,8 @@
 """The embedded PostgreSQL: starting, stopping, crashing, and who may use it.
 
-Homes are in their own folder in /tmp. They are not in `tmp_path`, which pytest restricts to its own user. If
-that user is root, the server's account could not reach `tmp_path`, and every test would use the workaround,
-which has its own test.
+Homes are in a folder of their own in /tmp, because pytest restricts `tmp_path` to its own user. If that user
+were root, the server's account could not enter `tmp_path`, and every test would use the workaround for this,
+which has a test of its own.
 """
 
 import os
@@ -158,10 +158,13 @@ def find_children(pid: int) -> list[int]:
 
 
 def run_as_nobody(function: Callable[[], object]) -> str:
-    """Run in a forked process, because that user may be unable to read our Python; return what it raised."""
+    """Run a function in a fork as user `nobody`; return what it raised.
+
+    A new process would not do, because this user may be unable to read our Python.
+    """
     reader, writer = os.pipe()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # it warns about forking with threads
+        warnings.simplefilter("ignore", DeprecationWarning)  # Python warns about forking with threads
         child = os.fork()
     if child == 0:
         os.setgroups([])
@@ -292,7 +295,7 @@ def test_starts_at_once_after_a_killed_postmaster(server: EmbeddedServer) -> Non
         is_busy = f"SELECT state = 'active' FROM pg_stat_activity WHERE pid = {busy.info.backend_pid}"
         assert wait_until(lambda: query(server, is_busy) is True, PATIENCE_S)
         os.kill(pid, signal.SIGKILL)
-        # Its socket accepts connections until it is completely gone.
+        # The postmaster's socket accepts connections until the process is completely gone.
         stat = Path(f"/proc/{pid}/stat")
         assert wait_until(lambda: _read(stat).rpartition(")")[2].split()[:1] in ([], ["Z"]), PATIENCE_S)
         server.release()
@@ -460,7 +463,7 @@ def test_root_refuses_the_home_of_a_user(home: Path, make_server: Callable[..., 
 
 @only_root
 def test_ordinary_user(base: Path, home: Path) -> None:
-    """The whole life of a non-root user's server, in a process of that user."""
+    """From its start to its stop, the server of a user other than root, in a process of that user."""
     home.mkdir()
     os.chown(home, NOBODY, NOBODY)
     script = CLIENT.replace("sys.stdin.read()", "server.stop(); print(server.status().is_running)")

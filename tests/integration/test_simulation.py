@@ -36,7 +36,7 @@ FIELDS = ", ".join(TIME_COLUMNS)
 
 
 def make_transfers(count: int = 400) -> list[dict[str, Any]]:
-    """Bursts of twenty requests by one user each; a quarter of the gets waited for a tape."""
+    """Make bursts of twenty requests, each burst by one user. A quarter of the gets waited for a tape."""
     rng = np.random.default_rng(1)
     rows: list[dict[str, Any]] = []
     moment = BEGIN
@@ -129,7 +129,7 @@ def test_a_simulated_archive_is_in_the_same_tables(filled: Warehouse) -> None:
 
 
 def with_company(given: Requests) -> Requests:
-    """The same requests, but a second later another user also asks for each file that comes from tape."""
+    """Add a request one second after each get from tape: another user asks for the same file."""
     again = given.trace.filter(pl.col("origin") == "tape").with_columns(
         pl.col("submitted_s") + 1, pl.col("submitted_at") + timedelta(seconds=1), pl.col("user") + 100
     )
@@ -148,7 +148,7 @@ def test_a_get_that_waits_for_the_stage_of_another_has_joined_it(filled: Warehou
         " FROM mart.requests WHERE archive = 'rebuilt' AND is_joined",
     )
     assert rows == [(joined.height, joined["joined_row"].n_unique(), False, 0, "stage", True)]
-    # Each has the stage of the get that started it, and no other get has that stage.
+    # Each shares its stage with exactly one get that did not join: the one that started the stage.
     shared = ask(
         filled,
         "SELECT joined.file_key = stager.file_key AND NOT stager.is_joined AND stager.stage_s > 0, count(*)"
@@ -222,7 +222,7 @@ def test_the_time_of_every_request_is_split_by_cause(filled: Warehouse) -> None:
     assert len(rows) == 400
     for total_s, duration_s, stage_s, is_miss, *causes in rows:
         assert min(causes) >= 0
-        assert sum(causes) == pytest.approx(total_s, abs=3e-6)  # times have microseconds
+        assert sum(causes) == pytest.approx(total_s, abs=3e-6)  # times are in whole microseconds
         times_s = dict(zip(TIME_COLUMNS, causes, strict=True))
         assert (stage_s is not None) == bool(is_miss)
         waited_s = times_s["user_wait_s"] + times_s["port_wait_s"] + times_s["file_wait_s"] + (stage_s or 0)
@@ -266,7 +266,7 @@ def test_the_run_is_kept_with_the_archive(filled: Warehouse) -> None:
     )
     assert len(samples) == outcome.run.samples.height
     assert "mart.simulation_samples has the machine's state every 600 s" in lines
-    # No sample precedes the first one, so the first one has no mean.
+    # A mean needs an earlier sample, so the first sample has none.
     ((first,),) = ask(
         filled,
         "SELECT min(sampled_at) FROM mart.simulation_samples WHERE quantity = 'network_in_utilisation_ratio'",
@@ -361,7 +361,7 @@ def test_files_without_space_head_the_results(filled: Warehouse, monkeypatch: py
     plan = plan_run(read(filled), machine, seed=1)
     displaced = plan.held.displaced_files.to_list()
     staged = keep_run(filled, "small", plan, now=NOW).run.jobs.filter("is_staged")["file"].to_list()
-    # Count from the jobs again, using the first stage of each file.
+    # Count again from the jobs, using the first stage of each file.
     first_count = len({file for file in staged if file in displaced})
     assert 0 < first_count < len(staged)
     warning = (

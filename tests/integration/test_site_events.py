@@ -151,7 +151,7 @@ def test_dropping_an_archive_drops_its_recorded_events(loader, warehouse):
     for table in (OUTAGES, CONFIG_CHANGES):
         add(loader, table)
     with warehouse.connect(Role.OWNER) as owner:
-        assert drop_archive(owner, "west") == 1  # what was read from logs counts
+        assert drop_archive(owner, "west") == 1  # only what was read from logs counts
         assert list_events(owner, OUTAGES) + list_events(owner, CONFIG_CHANGES) == kept
 
 

@@ -66,7 +66,7 @@ def test_the_rest_is_as_if_only_the_others_had_been_read(
 
     def read_all(archive: str, names: set[str]) -> None:
         with closing(warehouse.connect(Role.OWNER)) as connection, connection.transaction():
-            # The archive has its own zone, whichever source comes first.
+            # The archive has this zone, whichever source comes first.
             connection.execute(
                 "INSERT INTO core.archives (name, kind, timezone) VALUES (%s, 'synthetic', %s)",
                 [archive, zone],

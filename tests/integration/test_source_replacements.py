@@ -1,4 +1,4 @@
-"""Reading a source again with another format or zone gives what using them from the start would."""
+"""Reading a source again with another format or zone is like having used it from the start."""
 
 import gzip
 import threading

@@ -1,4 +1,4 @@
-"""Streams from a model fitted to the example logs: read in both ways, loaded, fitted again, and run."""
+"""A model fitted to the example logs is read in both ways; its streams are loaded, fitted again, and run."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -80,7 +80,7 @@ def test_a_missing_model_is_reported(example: Warehouse):
 
 
 def serve(stream: pl.DataFrame, fitted: WorkloadModel) -> list[dict[str, object]]:
-    """Make transfers of archive `again` from the stream, each with a time drawn from its class."""
+    """Make transfers of archive `again` from the stream, each with a duration drawn from its class."""
     quantiles = {
         (group.interface, group.direction, one.class_number): np.log(one.time_quantiles_s)
         for group in fitted.groups
@@ -114,17 +114,18 @@ def test_a_fitted_stream_reproduces_the_model(model: Model, fitted: WorkloadMode
     for group in fitted.groups:
         again = groups[group.interface, group.direction]
         given, found = group.bursts, again.bursts
-        # Bursts are a Poisson process. The spread of their sizes is about their mean, so the number of
-        # requests may be off by 1.5 times as much as the number of bursts.
+        # Bursts are a Poisson process. The standard deviation of their sizes is about the mean, so the
+        # relative error of the number of requests may be 1.5 times that of the number of bursts.
         error = 5 / np.sqrt(given.burst_count)
-        # A gap above the idle time comes from a long transfer. After a short one, as here, it ends a burst.
+        # In the model, a gap longer than the idle time follows a long transfer. Here the transfer may be
+        # short, so that the gap ends the burst.
         gap_count = given.request_count - given.burst_count
         long_count = gap_count * (1 - np.interp(fitted.idle_s, given.gap_quantiles_s, fitted.quantile_levels))
         least, most = given.burst_count * (1 - error), given.burst_count * (1 + error) + long_count
         assert least < found.burst_count < most
         assert again.request_count == pytest.approx(group.request_count, rel=1.5 * error)
         assert found.unattributed_count == 0
-    # These statistics need many requests, so they are compared for the interface that has many.
+    # These statistics need many requests, so only the interface with many requests is compared.
     for direction in ("put", "get"):
         (group,) = (one for one in fitted.groups if (one.interface, one.direction) == ("nft", direction))
         again = groups["nft", direction]
@@ -137,9 +138,9 @@ def test_a_fitted_stream_reproduces_the_model(model: Model, fitted: WorkloadMode
             assert one.size_quantiles_bytes[4] == pytest.approx(other.size_quantiles_bytes[4], rel=0.25)
         given, found = group.bursts, again.bursts
         assert found.same_class_ratio == pytest.approx(given.same_class_ratio, abs=0.03)
-        # In the example, drawing classes one by one would give another ratio.
+        # Drawing each class independently would give another ratio.
         assert given.same_class_ratio > 0.7
-        # Compare at 50, 75 and 90 %, to within a quarter plus one request or a tenth of a second.
+        # Compare the quantiles at 50, 75 and 90 %, to within a quarter plus one request or 0.1 s.
         for level in (4, 5, 6):
             count, gap_s = given.request_count_quantiles[level], given.gap_quantiles_s[level]
             assert found.request_count_quantiles[level] == pytest.approx(count, abs=1 + count / 4)

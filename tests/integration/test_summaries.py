@@ -1,4 +1,4 @@
-"""The BRIN indexes cover at once what a load writes, so no query of one hour reads a whole month."""
+"""Right after a load, the BRIN indexes cover what it wrote, so a query of one hour reads no whole month."""
 
 import time
 from collections.abc import Callable

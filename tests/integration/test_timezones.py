@@ -25,7 +25,7 @@ Query = Callable[..., subprocess.CompletedProcess[str]]
 
 @pytest.fixture
 def query(warehouse: Warehouse, tmp_path: Path) -> Query:
-    """Run `tapewise sql` on the test's warehouse."""
+    """Return a function that runs `tapewise sql` on the test's warehouse."""
     urls = ["--database-url", warehouse.url(Role.OWNER), "--reader-url", warehouse.url(Role.READER)]
 
     def query(*arguments: str) -> subprocess.CompletedProcess[str]:

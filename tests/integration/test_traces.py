@@ -93,7 +93,7 @@ def test_puts_and_stages_are_those_of_the_requests(example: Example, nft: Trace)
 
 
 def test_attempts_are_in_the_trace_if_their_job_succeeded_later(example: Example, nft: Trace):
-    """NFT's log reports no failures. STAT's failures have the job that tried again."""
+    """NFT's log reports no failures. Those in STAT's log have the job that tried again."""
     jobs: dict[bool, list[tuple[int | None, datetime]]] = {True: [], False: []}
     for is_failed, job_id, ended_at in example.fetch(
         "SELECT is_failed, job_id, ended_at FROM mart.requests"

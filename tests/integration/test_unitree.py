@@ -49,7 +49,7 @@ def fetch(warehouse: Warehouse, query: str, role: Role = Role.OWNER) -> list[tup
 
 
 def read_ledger(warehouse: Warehouse) -> list[tuple[str, str | None, int, int, int]]:
-    """Each file's name, day, and counts of lines, loaded and held, in the order of their first reading."""
+    """Each file's name, day, and numbers of lines, loaded and held facts, in the order of first reading."""
     rows = fetch(
         warehouse,
         "SELECT path, log_date::text, line_count, loaded_count, held_count FROM ledger.log_files ORDER BY id",
@@ -136,7 +136,7 @@ def test_copies_of_a_day_under_other_names_are_held(warehouse: Warehouse, load: 
     load(write(tmp_path / "cond.19980505.gz", JOBS[:3]), "cond")
     load(write(tmp_path / "today", JOBS[:3]), "cond", log_date=MAY_5)
     assert read_facts(warehouse) == facts
-    load(write(tmp_path / "today", JOBS), "cond", log_date=MAY_5)  # has grown
+    load(write(tmp_path / "today", JOBS), "cond", log_date=MAY_5)  # it has grown
     load(write(tmp_path / "cond.980505", JOBS), "cond")
     assert read_ledger(warehouse) == [
         ("cond.980505", "1998-05-05", 4, 3, 1),
@@ -182,7 +182,7 @@ def test_lines_that_were_only_held_have_their_day_too(
     assert_refused(warehouse, lambda: load(copy, "cond", log_date=MAY_6), "with the date 1998-05-05", "copy")
     other = write(tmp_path / "cond.980506", JOBS[:2])
     assert_refused(warehouse, lambda: load(other, "cond"), "with the date 1998-05-05", "copy")
-    write(copy, JOBS[:3])  # it is like no other file now
+    write(copy, JOBS[:3])  # now it equals no other file
     assert_refused(warehouse, lambda: load(copy, "cond", log_date=MAY_6), "with the date 1998-05-05", "copy")
 
 
@@ -356,7 +356,7 @@ def test_transfers_reported_by_nft_and_stat_count_once(
     assert fetch(warehouse, moved, Role.READER) == [(counted, 3, 34713600 + 8388608 + 1307)]
     assert fetch(warehouse, "SELECT sum(transfer_count - failed_count) FROM core.activity_cells") == [(3,)]
     assert fetch(warehouse, "SELECT count(*) FROM core.transfers") == [(7,)]
-    # This stage and this job are in no other log.
+    # No other log has the stage and the jobs.
     assert fetch(warehouse, "SELECT count(*) FROM mart.stages", Role.READER) == [(1,)]
     assert fetch(warehouse, "SELECT count(*) FROM mart.unitree_jobs", Role.READER) == [(4,)]
     check_warehouse(warehouse)

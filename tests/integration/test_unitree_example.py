@@ -1,7 +1,7 @@
 """Compares the requests derived from the example's NFT, COND and STAT logs with the truth.
 
-NFT's transfers and COND's jobs are counted, and STAT reports NFT's transfers again. The generator says which
-lines belong together, so every request is compared, not just the number of requests.
+NFT's transfers and COND's jobs are counted; STAT reports NFT's transfers again. The generator says which
+lines belong together, so that each request can be compared, not just the number of requests.
 """
 
 import csv
@@ -49,7 +49,7 @@ class Example:
             return cursor.execute(query.encode()).fetchall()
 
     def count(self, query: str) -> dict[Any, int]:
-        """Return the result of a query for values and their counts."""
+        """Return the result of a query for values and how often each occurs."""
         return dict(self.connection.execute(query.encode()).fetchall())
 
 
@@ -67,7 +67,7 @@ def example(site: Site, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ex
             results[path.name] = load_file(warehouse, register(warehouse, request), path, now=NOW)
         truth = json.loads((LOGS / "truth.json").read_bytes())
         with closing(warehouse.connect(Role.OWNER)) as connection:
-            connection.execute("ANALYZE")  # autovacuum may come later
+            connection.execute("ANALYZE")  # autovacuum may not have run yet
             connection.commit()
             yield Example(connection, results, truth, links)
 
@@ -181,10 +181,10 @@ def test_jobs_that_failed_first_and_succeeded_on_a_retry(example: Example):
 
 
 def list_visible(reported_by: str) -> list[str]:
-    """What mart.requests shows of a request with these remaining lines.
+    """Return what mart.requests shows of a request of which these lines remain.
 
-    Only STAT's transfer lines share fields with both the job's line and the transfer's. A job whose transfer
-    is only in STAT is not shown: STAT is not counted, and a job with a transfer is not a job alone.
+    Only STAT's line for a transfer shares fields with both the job's line and NFT's line. A job whose
+    transfer is only in STAT is not shown, because STAT is not counted and because the job has a transfer.
     """
     lines = reported_by.split(", ")
     known = [line for line in lines if line != "attempt"]
@@ -237,7 +237,7 @@ def fetch_requests(example: Example) -> dict[int, Any]:
 
 
 def find_mistaken(example: Example, requests: dict[int, Any]) -> list[dict[str, str]]:
-    """The links of nft.log whose request has another STAT, COND or stage line than its own."""
+    """Return the links of nft.log whose request has a wrong STAT, COND or stage line."""
     mistaken = []
     for link in example.links:
         if link["nft_line"]:
@@ -263,8 +263,7 @@ def test_each_transfer_has_its_own_lines(example: Example):
     in_one_second = 0
     for link in mistaken:
         row = requests[int(link["nft_line"])]
-        # The line taken instead belongs to a transfer of the same size by the same machine, within two
-        # seconds.
+        # The wrong line belongs to a transfer of the same size, by the same machine and within two seconds.
         others = [
             other
             for other in alike[row.operation, row.size_bytes]
@@ -278,7 +277,7 @@ def test_each_transfer_has_its_own_lines(example: Example):
     assert (len(mistaken), in_one_second) == (126, 123)
     gets = [link for link in mistaken if link["operation"] == "get"]
     judged = Counter((link["origin"], requests[int(link["nft_line"])].is_cached) for link in gets)
-    # Equally many hits are taken for misses as misses for hits.
+    # As many hits are taken for misses as misses for hits.
     assert judged == {("disk", True): 79, ("disk", False): 20, ("disk", None): 1, ("tape", True): 20}
 
 
@@ -322,7 +321,7 @@ def test_gets_waited_as_long_as_they_did(example: Example):
             # Both stamps are truncated to the second, and their clocks differ. FTP rounds its seconds.
             error_s = row.waited_s - float(link["waited_s"]) + ahead_s[row.client]
             if row.is_time_ambiguous and error_s > 3000:
-                error_s -= 3600  # requested in the second hour called 01, but taken for the first
+                error_s -= 3600  # requested in the second pass of the hour, but taken for the first
                 hour_count += 1
             assert -1.502 < error_s < 1.502
             compared[link["origin"]] += 1

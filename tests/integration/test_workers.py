@@ -1,4 +1,4 @@
-"""Several processes that read files in parallel, one of which is killed."""
+"""One of several processes that read files in parallel is killed."""
 
 import os
 import signal
@@ -37,7 +37,7 @@ def test_a_killed_process_is_reported_in_one_error(
         path.write_text(f"000001 97/11/05 14:07:{number:02} ks 73400320 41.902\n")
     with (
         closing(warehouse.connect(Role.OWNER)) as holder,
-        # A transaction would read the activity of sessions only once.
+        # Within a transaction, the activity of sessions would be read only once.
         closing(warehouse.connect(Role.OWNER, autocommit=True)) as watcher,
     ):
         holder.execute("SELECT FROM core.archives FOR UPDATE")

@@ -19,7 +19,7 @@ from tapewise.schema.errors import WorkloadError
 from tests.conftest import NOW
 from tests.sql.cases import insert_rows
 
-# For gets and puts: log10 of bytes and of seconds, and the share of requests. No two classes are close.
+# For each class of gets and puts: log10 of bytes and of seconds, and its share. No two classes are close.
 MIXTURES = {
     "get": (((4.0, -0.5), 0.5), ((6.0, 1.0), 0.3), ((8.0, 1.5), 0.2)),
     "put": (((5.0, 0.0), 0.7), ((9.0, 2.0), 0.3)),
@@ -30,7 +30,7 @@ BEGIN = datetime(2000, 1, 3, tzinfo=UTC)
 
 
 def make_transfers(seed: int = 1) -> list[dict[str, object]]:
-    """Requests drawn from the mixtures, in bursts by one of five users each."""
+    """Draw requests from the mixtures, in bursts; each burst is by one of five users."""
     rng = np.random.default_rng(seed)
     rows: list[dict[str, object]] = []
     moment = BEGIN
@@ -83,14 +83,14 @@ def test_a_known_mixture_is_recovered(filled: Warehouse):
         assert list(group.criterion_values) == [str(count) for count in range(2, 13)]
         assert len(group.classes) == len(mixture)
         for found, ((size_log10, time_log10), share) in zip(group.classes, mixture, strict=True):
-            # Allow five standard errors of the mean of that many requests, and of a share.
+            # Allow five standard errors: here of the mean of that many requests, and below of the share.
             error = 5 * SPREAD / np.sqrt(share * COUNT)
             assert found.size_log10 == pytest.approx(size_log10, abs=error)
             assert found.time_log10 == pytest.approx(time_log10, abs=error)
             assert found.centroid_size_bytes == pytest.approx(10**size_log10, rel=np.log(10) * error * 1.1)
             share_error = 5 * np.sqrt(share * (1 - share) / COUNT)
             assert found.request_count / COUNT == pytest.approx(share, abs=share_error)
-            # The median of a normal law, to within a bucket and five standard errors.
+            # The median of a normal law, to within the width of a bucket plus five standard errors.
             assert found.time_quantiles_s[4] == pytest.approx(10**time_log10, rel=0.09 + 4 * error)
             assert found.size_quantiles_bytes == sorted(found.size_quantiles_bytes)
     classes = [each for group in model.groups for each in group.classes]
@@ -107,7 +107,7 @@ def test_requests_without_size_or_time_are_counted_and_not_guessed(filled: Wareh
     }  # fmt: skip
     assert (groups["hsi", "get"].set_apart, groups["hsi", "get"].classes) == ({"zero size": 1}, [])
     assert set(groups["hsi", "get"].criterion_values.values()) == {None}
-    # Requests without a user are counted but in no burst. Failed ones are not counted: they were repeated.
+    # Requests without a user are counted but belong to no burst. Failed ones, which were repeated, are not.
     assert groups["nft", "get"].bursts.unattributed_count == 5
 
 
@@ -125,7 +125,7 @@ def test_how_often_a_class_repeats_in_a_burst(warehouse: Warehouse):
     rows = []
     for number in range(400):
         moment = BEGIN + timedelta(hours=number // 10, seconds=number % 10)
-        # Five of one class, then five of the other: eight of nine successive pairs have two of one class.
+        # Five of one class, then five of the other: eight of nine successive pairs are of one class.
         for user, is_small in (("a", number % 10 < 5), ("b", number % 10 >= 5)):
             size_bytes, duration_s = (10_000, 0.5) if is_small else (100_000_000, 50.0)
             one = {"user": user, "size_bytes": size_bytes, "duration_s": duration_s}
@@ -170,7 +170,7 @@ def test_sql_assigns_what_the_estimator_predicts(filled: Warehouse):
         found = np.array(rows)
         assert len(found) == group.request_count
         assert (estimator.predict(np.log10(found[:, :2])) + 1 == found[:, 2]).all()
-        # Nothing is on a border between classes here, so the cells agree with their requests.
+        # No request is near a border between classes here, so each has the class of its cell.
         counts = np.bincount(found[:, 2].astype(int), minlength=len(group.classes) + 1)[1:]
         assert counts.tolist() == [each.request_count for each in group.classes]
 
@@ -289,7 +289,7 @@ def read_schema(request: pytest.FixtureRequest) -> Callable[[], dict]:
 
 
 def check(value: object, schema: dict, whole: dict) -> None:
-    """Validate against the keywords of JSON Schema that our schema uses; others are unknown."""
+    """Validate against the keywords of JSON Schema that our schema uses; fail on any other."""
     known = {
         "$defs", "$ref", "$schema", "additionalProperties", "anyOf", "const", "default", "description",
         "enum", "format", "items", "maxItems", "maximum", "minItems", "minimum", "properties", "required",

@@ -135,7 +135,7 @@ def test_future_lines_are_loaded_from_a_copy_of_another_day(
 def test_a_known_piece_is_read_again_in_another_year(
     load: Load, warehouse: Warehouse, tmp_path: Path
 ) -> None:
-    """Equal lines of two years are two records."""
+    """Equal lines from two years are two records."""
     load(write(tmp_path / "log.20190102", LINES), "yearless")
     again = [*LINES, "Jan  5 00:00:00 anna cray put 7 1.5\n"]
     assert load(write(tmp_path / "log.20200102", again), "yearless").tally.loaded_count == 97
@@ -146,7 +146,7 @@ def test_a_known_piece_is_read_again_in_another_year(
 def test_lines_without_a_time_may_be_read_as_of_another_day(
     load: Load, warehouse: Warehouse, tmp_path: Path
 ) -> None:
-    """No line is held for a leap day that no nearby year had, so nothing can be counted twice."""
+    """A 29 February that no nearby year has is rejected, so nothing can be counted twice."""
     line = "Feb 29 12:00:00 anna cray put 7 1.5\n"
     path = write(tmp_path / "log", [line])
     assert load(path, "yearless", log_date=date(2019, 1, 5)).tally.rejected.total() == 1

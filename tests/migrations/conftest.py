@@ -21,7 +21,7 @@ def empty(site: Site) -> Iterator[Warehouse]:
     site.maintain("DROP DATABASE {} WITH (FORCE)", name)
 
 
-# A revision like one of a later program, which adds a column and fills it for existing rows.
+# A revision such as a later program would have. It adds a column and fills it for existing rows.
 NEXT_REVISION = '''"""For tests: the revision after the newest."""
 
 from tapewise.migrations.statements import run
@@ -43,7 +43,7 @@ def downgrade() -> None:
 
 @pytest.fixture
 def next_program(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> str:
-    """Give this program one more revision; return the number of that revision."""
+    """Add one more revision to this program, and return its number."""
     folder = tmp_path / "migrations"
     shutil.copytree(upgrade._MIGRATIONS, folder, ignore=shutil.ignore_patterns("__pycache__"))
     text = NEXT_REVISION.format(newest=upgrade.newest_revision())

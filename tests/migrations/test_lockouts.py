@@ -100,7 +100,7 @@ def test_others_read_while_an_upgrade_waits(
 def test_no_reader_can_hold_a_lock_that_an_upgrade_needs(
     warehouse: Warehouse, renew: Callable[..., None]
 ) -> None:
-    """The advisory lock that upgrades used to take can no longer be acquired and has no effect."""
+    """The advisory lock of earlier upgrades has no effect, and an upgrade revokes the right to take it."""
     with closing(warehouse.connect(Role.READER, autocommit=True)) as reader:
         with closing(warehouse.connect(Role.OWNER, autocommit=True)) as owner:
             owner.execute("GRANT EXECUTE ON FUNCTION pg_advisory_lock(integer, integer) TO PUBLIC")
@@ -125,7 +125,7 @@ def test_a_load_does_not_stop_an_upgrade_that_changes_no_table(
 def test_a_load_stops_an_upgrade_that_changes_tables(
     warehouse: Warehouse, renew: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(upgrades, "newest_revision", lambda: "9999")  # as if there were one more
+    monkeypatch.setattr(upgrades, "newest_revision", lambda: "9999")  # as if there were one more revision
     with closing(warehouse.connect(Role.LOADER)) as loader:
         loader.execute("INSERT INTO core.archives (name, kind, timezone) VALUES ('a', 'synthetic', 'UTC')")
         with pytest.raises(DatabaseError, match=f"pid {loader.info.backend_pid} "):

@@ -44,7 +44,7 @@ def test_a_backup_of_the_first_release_is_restored_and_upgraded(
     assert read_tables(warehouse) == read_tables(empty)
     assert len(read_tables(warehouse)["core.transfers"]) == 2
     with warehouse.connect(Role.OWNER) as connection:
-        connection.execute("DROP SCHEMA mart CASCADE")  # pg_dump -s orders tables by the views that use them
+        connection.execute("DROP SCHEMA mart CASCADE")  # views affect the order of pg_dump -s
         assert current_revision(connection) == newest_revision()
     with empty.connect(Role.OWNER) as connection:
         connection.execute("DROP SCHEMA mart CASCADE")

@@ -33,7 +33,7 @@ FIRST = "0021"
 
 
 def dump_schema(warehouse: Warehouse) -> str:
-    """Return `pg_dump -s` of core, ledger and studies with grants, without what differs between runs."""
+    """Return `pg_dump -s` of core, ledger and studies with grants, but without random parts."""
     with warehouse.connect(Role.OWNER) as connection:
         version = 18 if connection.info.server_version >= 170000 else 16
     dumped = subprocess.run(
@@ -73,7 +73,7 @@ def make_from_models(warehouse: Warehouse) -> None:
 
 def test_migrations_and_models_make_the_same_schema(warehouse: Warehouse, empty: Warehouse):
     make_from_models(empty)
-    # pg_dump puts tables earlier if a view of mart depends on them, even though it leaves that view out.
+    # pg_dump puts tables earlier if a view of mart depends on them, even if it leaves the view out.
     with warehouse.connect(Role.OWNER) as connection:
         drop_mart(connection)
     assert dump_schema(warehouse) == dump_schema(empty)
@@ -111,7 +111,7 @@ def test_an_upgrade_keeps_the_data_and_rebuilds_mart(warehouse: Warehouse, load,
         ]
 
 
-# Data that a warehouse of the first release may hold. The data never changes, so it lacks later columns.
+# Data that a warehouse of the first release may contain. It never changes, so it lacks later columns.
 DATA_OF_0021 = """
 INSERT INTO core.archives (name, kind, timezone) VALUES ('llnl', 'measured', 'America/Los_Angeles');
 INSERT INTO core.users (archive_id, name) VALUES (1, '005041');
@@ -150,7 +150,7 @@ INSERT INTO ledger.loaded_rows (log_file_id, load_id, fact_table, month, source_
 
 
 def read_tables(warehouse: Warehouse) -> dict[str, list[dict[str, object]]]:
-    """Every row of the non-empty tables of `core`, `ledger` and `studies`."""
+    """Return all rows of the non-empty tables of `core`, `ledger` and `studies`."""
     with warehouse.connect(Role.OWNER) as connection:
         tables = connection.execute(
             "SELECT oid::regclass::text FROM pg_class WHERE relkind IN ('r', 'p') AND NOT relispartition"
@@ -180,7 +180,7 @@ def test_an_upgrade_keeps_the_data_of_the_first_release(empty: Warehouse):
     data = read_tables(empty)
     assert len(data) == 11  # including the secret
     upgrade(connect)
-    # What later revisions add to the rows of a table goes here.
+    # Add the columns of later revisions here, by table.
     added: dict[str, dict[str, object]] = {}
     assert read_tables(empty) == {
         table: [row | added.get(table, {}) for row in rows] for table, rows in data.items()
@@ -201,7 +201,7 @@ def test_a_later_revision_upgrades_and_downgrades_with_data(
     log.write_text("005041 97/10/01 00:01:41 js 7700 0.425\n")
     load(log, "nft")
     with connect() as connection:
-        drop_mart(connection)  # as above
+        drop_mart(connection)  # its views affect pg_dump's order
         newest = current_revision(connection)
     schema, data = dump_schema(warehouse), read_tables(warehouse)
     with connect() as connection, pytest.raises(RevisionError, match=f"this program expects {next_program}"):

@@ -1,4 +1,4 @@
-"""Tests of views as data. Each case is a file with given rows, a query, and the rows that it must return.
+"""Tests of views, written as data: a case is a file with given rows, a query, and the rows to expect.
 
     # tests/sql/open_times/whole_seconds.yaml
     given:                        # rows of core, ledger and studies, by table
@@ -11,8 +11,8 @@
 
 In `given`, a row refers to its archive, source, client and user by name, as the logs do. Missing values are
 filled in: one measured archive `llnl` in UTC, one counted source for each archive, and the values below for
-facts. `copies: 25` stands for 25 copies of the row. If jobs, stages, opens or sources that are not counted
-are given, requests are derived from them as in a load.
+facts. `copies: 25` stands for 25 copies of the row. Requests, mounts and tape operations are derived as in a
+load unless rows of one of these tables are given.
 
 In `expect`, each row has exactly the columns of the query. Floats may differ by
 `relative_tolerance` (default 1e-9) and `absolute_tolerance` (default 0); a float may be written as a
@@ -300,7 +300,7 @@ class Case:
 
     @property
     def expect(self) -> dict[str, Any]:
-        """The expected rows, and the tolerances if the file has any."""
+        """The expected rows, and the file's tolerances, if any."""
         read = _read_yaml(self.path)
         others = {key: value for key, value in read.items() if key not in ("given", "query", "expect")}
         return {"rows": read["expect"]} | others
@@ -332,7 +332,7 @@ def insert_rows(connection: psycopg.Connection, given: Mapping[str, list[Row]]) 
     people: dict[tuple[str, int, str], int] = {}
 
     def resolve(table: str, number: int, row: Row) -> Row:
-        """Return the row as the table expects it: ids for names, defaults for missing values."""
+        """Return the row as the table expects it, with ids for names and defaults for missing values."""
         row = dict(row)
         if table in ("ignored_lines", "rejected_lines"):
             return _DEFAULTS[table] | ({"line_number": number} if table == "rejected_lines" else {}) | row
@@ -385,7 +385,7 @@ def insert_rows(connection: psycopg.Connection, given: Mapping[str, list[Row]]) 
 
 
 def make_partitions(connection: psycopg.Connection, cases: Iterable[Case]) -> None:
-    """Make all partitions that `cases` need, once for many runs: each takes as long as a case."""
+    """Make all partitions that `cases` need in advance, because making one takes as long as a case."""
     months: dict[str, set[str]] = {table: set() for table in _EVENT_TIMES}
     for case in cases:
         for table, rows in case.given.items():
@@ -398,14 +398,14 @@ def make_partitions(connection: psycopg.Connection, cases: Iterable[Case]) -> No
 
 
 def restart_numbers(connection: psycopg.Connection) -> None:
-    """Restart the sequences, which do not roll back, because cases rely on the ids of a new warehouse."""
+    """Restart the sequences. Cases rely on the ids of a new warehouse, and sequences do not roll back."""
     connection.execute(_RESTART_NUMBERS)
 
 
 def run_case(connection: psycopg.Connection, case: Case, timezone: str) -> list[Row]:
-    """Run a case's query in a session in that zone, which must not affect the result."""
+    """Run a case's query in a session with this time zone, which must not affect the result."""
     with connection.transaction():
-        # Prepare the statement in UTC, where its literals become times. Then run `mart` in `timezone`.
+        # Prepare the statement in UTC, so that its literals are times in UTC. Then execute it in `timezone`.
         connection.execute("SET LOCAL timezone = 'UTC'")
         connection.execute(f"PREPARE query_of_case AS {case.query}".encode())
         connection.execute("SELECT set_config('timezone', %s, true)", [timezone])
@@ -514,13 +514,13 @@ def _check_time(row: Row) -> None:
 
 @functools.cache  # a case runs once for each mutant of its object; the result is never modified
 def _read_yaml(path: Path) -> dict[str, Any]:
-    # Times stay strings: the YAML reader would drop their zone.
+    # Keep times as strings, because the YAML reader would drop their zone.
     read: dict[str, Any] = yaml.load(path.read_text(encoding="utf-8"), Loader=_StringTimes)
     return read
 
 
 class _StringTimes(yaml.CSafeLoader):
-    """The safe loader in C, which leaves times and dates as strings."""
+    """The safe loader in C, except that times and dates remain strings."""
 
     yaml_implicit_resolvers = {  # noqa: RUF012 - the name and the type are PyYAML's
         first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]

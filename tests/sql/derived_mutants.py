@@ -1,8 +1,8 @@
-"""Mechanical mutants: rules that any SQL can have, broken in the syntax tree of each object.
+"""Mechanical mutants: each breaks, in an object's syntax tree, a rule of a kind that any SQL can have.
 
     left out: <term>              a term of a WHERE (also of a FILTER), a HAVING or the ON of a join
     boundary: <comparison>        < instead of <=, and so on
-    not asked for: <coalesce>     a COALESCE of an argument and its replacement, cut to the replacement
+    not asked for: <coalesce>     a COALESCE of an argument and its default, reduced to the default
     not passed on: <argument>     left out of a call to another function that takes the same argument
     INNER JOIN: <join>            instead of LEFT JOIN
     not distinct: <query>         without DISTINCT; also for an aggregate of distinct values
@@ -10,15 +10,16 @@
     not negated: <condition>      without its NOT
 
 Mutants that need knowledge of the archive are written by hand (`mutants.py`). Mutants that no case can
-notice, because they always give the same rows, are listed in `tests/sql/<object>/equivalent.yaml`. This list
-also has mutants that differ only by chance, and mutants that another test notices:
+notice, because they always give the same rows, are listed in `tests/sql/<object>/equivalent.yaml`. The list
+also contains mutants that differ only by chance and mutants that another test notices:
 
     - because: a null is never among the ids searched for
       changes:
         - "left out: requests.stage_id IS NOT NULL"
 
-Some changes are not derived: LEFT JOIN for INNER JOIN, which foreign keys make equivalent nearly everywhere,
-UNION for UNION ALL, and other defaults, orders and aggregates. Someone must judge which of these matter.
+Some changes are not derived, because someone must judge which of them matter: LEFT JOIN for INNER JOIN
+(foreign keys make them equivalent nearly everywhere), UNION for UNION ALL, and other defaults, orders and
+aggregates.
 """
 
 import functools
@@ -128,7 +129,7 @@ def _change(name: str, node: exp.Expr) -> Iterator[_Change]:
                 yield f"not asked for: {_say(node)}", node, last.copy()
         case exp.Kwarg(expression=exp.Column() as argument) if argument.table == name:
             call = node.parent
-            if call is None or not isinstance(call.parent, exp.Table):  # a function of PostgreSQL
+            if call is None or not isinstance(call.parent, exp.Table):  # one of PostgreSQL's functions
                 return
             passed = [each.copy() for each in call.expressions if each is not node]
             yield f"not passed on: {node.this.name} to {call.name}", call, _with(call, expressions=passed)

@@ -11,7 +11,7 @@ import sqlfluff
 
 from tapewise.schema.tables.mart import SQL_FOLDER
 
-FOLDER = SQL_FOLDER.resolve()  # the package has only a link to it
+FOLDER = SQL_FOLDER.resolve()  # the package contains only a link to it
 CONFIG = str(FOLDER.parent / ".sqlfluff")
 BODY = re.compile(r"\$function\$\n(.*?)\$function\$", re.DOTALL)
 

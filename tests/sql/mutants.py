@@ -6,14 +6,14 @@
       replace: WHERE is_counted
       with: ""
 
-`change` describes what the mutant does wrong, and is the test's name. `replace` must occur exactly once in
+`change` describes what the mutant does wrong and names the test. `replace` must occur exactly once in
 the object's SQL (use a block of lines, `|-`, if a single line is not unique), and `with` replaces it. The
 result must be SQL that PostgreSQL accepts, with the columns that the metadata describes: a mutant that
 cannot be created proves nothing. At least one case of the same object must then fail.
 
 `derived_mutants.py` already breaks everything that a syntax tree shows: filters, boundaries, arguments, LEFT
 JOINs, DISTINCT, NOT, window keys. Write a mutant for every other rule of the object: whatever depends on the
-archive's zone or on counted sources, grouping keys, defaults, orders, columns that could be confused. If a
+archive's zone or on counted sources, grouping keys, defaults, orders, easily confused columns. If a
 mutant survives, either the cases lack a row that shows the difference (add it), or the rule has no effect
 (remove it from the SQL).
 """
@@ -64,7 +64,7 @@ def read_mutants(path: Path) -> list[Mutant]:
 
 
 def find_needed(objects: Sequence[MartObject], cases: Iterable[Case]) -> list[MartObject]:
-    """Return the objects that `cases` query and their dependencies; building all of mart is far slower."""
+    """Return the objects that the queries of `cases` depend on. Building all of mart is far slower."""
     by_name = {each.name: each for each in objects}
     needed: set[str] = set()
     waiting = [name for case in cases for name in re.findall(r"mart\.(\w+)", case.query)]
@@ -79,7 +79,7 @@ def find_needed(objects: Sequence[MartObject], cases: Iterable[Case]) -> list[Ma
 def find_failing_case(
     connection: psycopg.Connection, objects: Iterable[MartObject], cases: Iterable[Case]
 ) -> Case | None:
-    """Return the first of `cases` that fails with a mart built from `objects`, or None; roll back."""
+    """Build a mart from `objects`, return the first of `cases` that fails or None, and roll back."""
     with connection.transaction(force_rollback=True):
         make_mart(connection, objects)
         for case in cases:

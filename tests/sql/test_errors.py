@@ -1,4 +1,4 @@
-"""Errors that queries must raise; cases can only expect rows."""
+"""Tests errors that queries must raise, because cases can only expect rows."""
 
 import psycopg
 import pytest

@@ -29,8 +29,8 @@ MUTANTS: list[Mutant | DerivedMutant] = [
     *(mutant for mutant in DERIVED if (mutant.object_name, mutant.change) not in KNOWN),
 ]
 CASES = find_cases()
-# All mutants take half as long as the other tests, so only `make mutants` tries them. A branch that touches
-# objects tries only their mutants. Otherwise, one in ONE_IN is tried, others whenever sql/ changes.
+# Trying all mutants takes half as long as all other tests, so only `make mutants` does. If a branch touches
+# objects, only their mutants are tried. Otherwise, one in ONE_IN is tried; the choice changes with sql/.
 ONE_IN = int(os.environ.get("TAPEWISE_TEST_MUTANTS_ONE_IN", "20"))
 TURN = zlib.crc32("".join(each.text for each in OBJECTS).encode()) % ONE_IN
 TOUCHED = (find_touched() or set()) if ONE_IN > 1 else set()
@@ -68,7 +68,7 @@ def test_a_case_notices(connection: psycopg.Connection, mutant: Mutant | Derived
     NOTICED[found.name] += 1
 
 
-# `test_cases.py` checks that no case fails; this test, that none fails because of how mutants are tried.
+# `test_cases.py` checks that no case fails. This test checks that trying mutants makes none fail either.
 @pytest.mark.parametrize("each", TRIED if ONE_IN == 1 else TRIED[::4], ids=lambda each: each.name)
 def test_no_case_fails_without_a_mutant(connection: psycopg.Connection, each: MartObject) -> None:
     cases = cases_of(each.name)

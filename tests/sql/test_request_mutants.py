@@ -25,7 +25,7 @@ MUTANTS = [
 ]
 
 
-# For each derived table, the dictionaries that hold its queries, and their keys.
+# For each derived table, its queries: the dictionary that contains each, and the key.
 QUERIES = {
     "requests": [(held, name) for held in (requests.LINES, requests.STEPS) for name in held],
     **{name: [(mounts._STATEMENTS, name)] for name in mounts._STATEMENTS},

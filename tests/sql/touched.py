@@ -10,7 +10,7 @@ BASES = ("origin/main", "main")
 
 
 def find_touched(tree: Path = TREE) -> set[str] | None:
-    """Return the names of objects whose SQL or cases have changed since the branch began; None if none has.
+    """Return the names of objects whose SQL or cases the branch has changed, or None if there are none.
 
     A folder or file that only moved does not count. The result is also None if there is nothing to compare
     with: no git, no main branch, or a clone of the main branch itself.
@@ -46,7 +46,7 @@ def _name_objects(paths: list[str]) -> set[str]:
 def ask_git(tree: Path, *arguments: str) -> str | None:
     """Return what git prints, or None if it fails or is missing."""
     try:
-        # A git hook passes its own repository on to the processes that it starts.
+        # A git hook passes its own repository to child processes in these variables.
         environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
         done = subprocess.run(
             ["git", *arguments], cwd=tree, env=environment, capture_output=True, text=True, check=False
@@ -57,7 +57,7 @@ def ask_git(tree: Path, *arguments: str) -> str | None:
 
 
 if __name__ == "__main__":
-    # For `make check`: an expression for pytest's -k that selects the cases of touched objects.
+    # `make check` passes this expression to pytest's -k to select the cases of touched objects.
     print(
         " or ".join(name for name in sorted(find_touched() or ()) if (TREE / "tests" / "sql" / name).is_dir())
     )

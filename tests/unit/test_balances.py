@@ -1,4 +1,4 @@
-"""When a file is reported as probably being in another format."""
+"""A file is reported as probably being in another format if every line that is not blank is rejected."""
 
 from collections import Counter
 

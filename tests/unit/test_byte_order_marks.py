@@ -1,4 +1,4 @@
-"""Files written by people may begin with a byte order mark (UTF-8), which some editors add."""
+"""Files that people write may begin with a UTF-8 byte order mark, which some editors add."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The lines of a log alone determine which views it feeds."""
+"""Only the lines of a log determine which views it feeds."""
 
 import pytest
 

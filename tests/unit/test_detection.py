@@ -1,4 +1,4 @@
-"""Each kind of log is detected as its own format, and rubbish as none."""
+"""Each kind of log is detected as its own format, and rubbish has no format."""
 
 import bz2
 import gzip
@@ -28,7 +28,7 @@ def write(tmp_path: Path, content: str | bytes, name: str = "a.log") -> Path:
 
 
 def fits(found: detection.Detection) -> dict[str, int]:
-    """Return the formats that fit at least one line, with the number of lines that each fits."""
+    """Return how many lines each format fits, omitting formats that fit none."""
     return {fit.format.name: fit.fit_count for fit in found.fits if fit.fit_count}
 
 
@@ -72,7 +72,7 @@ def test_a_line_rejected_for_its_values_still_fits_the_format(tmp_path):
         "002718 97/13/05 14:07:31 ks 73400320 41.902",  # no such date
         "002718 97/11/05 14:07:31 ks 99999999999999999999 41.902",  # no such size
         "002718 97/11/05 14:07:31 kw 73400320 41.902",  # ignored, as the archive is not involved
-        "002718 97/11/05 14:07:31 ks 73400320",  # not one of NFT's lines
+        "002718 97/11/05 14:07:31 ks 73400320",  # not an NFT line
     ]
     found = detect_format(write(tmp_path, "\n".join(lines) + "\n"))
     assert (fits(found), found.line_count) == ({"nft": 3}, 4)
@@ -146,7 +146,7 @@ def test_an_unfinished_first_line_counts_as_empty(tmp_path):
     path = write(tmp_path, NFT[:20])
     assert read_formats([path, path]).empty == [path]
     assert list(read_formats([path], is_complete=True).failures) == [path]
-    for content in (NFT[:20] + "\n", "\n" * 2_000_000):  # one whole line; a file that is only sampled
+    for content in (NFT[:20] + "\n", "\n" * 2_000_000):  # one complete line, and a file that is only sampled
         assert list(read_formats([write(tmp_path, content)]).failures) == [path]
 
 
@@ -178,7 +178,7 @@ def test_the_beginning_middle_and_end_of_a_large_file_are_sampled(tmp_path, monk
         assert found.places == ("beginning", "middle", "end")
         assert set(fits(found)) == {"nft", "hsi"}
         assert found.format is None
-        # Only whole lines are counted, and only those in the three sampled pieces.
+        # Only complete lines within the three sampled pieces are counted.
         assert sum(fits(found).values()) == found.line_count < 3 * 10_000 / len(NFT)
 
 

@@ -1,7 +1,7 @@
-"""The example logs are what their generator makes, and `truth.json` describes them correctly.
+"""The example logs are what their generator writes, and `truth.json` describes them correctly.
 
-The lines are counted here with plain splitting and searching, as with grep. Our readers are not used, as
-they are tested against `truth.json`, which must not depend on them.
+Lines are counted here by plain splitting and searching, as grep would do it. Our readers are tested against
+`truth.json`, so its numbers must not depend on them.
 """
 
 import csv
@@ -36,7 +36,7 @@ OPEN_LINE = re.compile(CTIME + rb"\S+ /.* b POPN_Cmd r r ftp \w+ fd 0")
 HSI_LINE = re.compile(CTIME + rb"\S+ hsi \d+ \d+\t(LH|HL|HH|FU|FR)\t(0|-1)\t\d+\.\d\d\t\d+\t\d+\.\d\t.*")
 HTAR_LINE = re.compile(CTIME + rb"\S+ htar \d+ \d+\t(create|extract)\t(LH|HL)\t(0|-1)\t\d+\t\d+\.\d\d\t.*")
 
-# COND's lines have only times of day; the name of the file has the date.
+# COND's lines have only times of day; the date is in the name of the file.
 CLOCK = rb"(?:[01]\d|2[0-3]):\d\d:\d\d"
 COND_COLUMNS = re.compile(rb"(\d{6}) (%b) (%b) (\d{4} |\d{5})(\d{3}) ([ \d]{6}) (\w+) .+" % (CLOCK, CLOCK))
 COND_BLANKS = re.compile(rb"(\d{6}) (%b) (%b) (\d{4,5}) (\d{3}) (\d+) (\w+) .+" % (CLOCK, CLOCK))
@@ -47,7 +47,7 @@ STAT_LINE = re.compile(
 
 
 def read(path: Path) -> bytes:
-    """The content of a log, decompressed if necessary."""
+    """Return the content of a log, decompressed if necessary."""
     content = path.read_bytes()
     return gzip.decompress(content) if path.suffix == ".gz" else content
 
@@ -57,7 +57,7 @@ def lines_of(name: str) -> list[bytes]:
 
 
 def good_lines(name: str) -> list[bytes]:
-    """The lines of a log that have the right shape and a possible time."""
+    """Return the lines of a log that have the right shape and a possible time."""
     shapes = {
         "nft.log": (NFT_LINE,),
         "pftp.log.gz": (PFTP_LINE, OPEN_LINE),
@@ -71,7 +71,7 @@ def good_lines(name: str) -> list[bytes]:
 
 
 def cond_jobs(name: str) -> list[tuple[bytes, ...]]:
-    """The user, start, end, persona, session, number and verb of each of a day's jobs."""
+    """Return the user, start, end, persona, session, number and verb of each job of a day."""
     matches = [COND_COLUMNS.fullmatch(line) or COND_BLANKS.fullmatch(line) for line in lines_of(name)]
     return [tuple(field.strip() for field in match.groups()) for match in matches if match]
 
@@ -81,30 +81,30 @@ def stat_matches() -> list[re.Match[bytes]]:
 
 
 def stat_moves() -> list[re.Match[bytes]]:
-    """STAT's transfers between the archive and a client, including those that failed."""
+    """Return STAT's transfers between the archive and a client, including those that failed."""
     return [match for match in stat_matches() if match[3] and match[4] != match[5]]
 
 
 def nft_transfers() -> list[list[str]]:
-    """The fields of NFT's lines for transfers between the archive and a client."""
+    """Return the fields of NFT's lines for transfers between the archive and a client."""
     fields = [line.decode().split() for line in good_lines("nft.log")]
     return [f for f in fields if (f[3][0] == "s") != (f[3][1] == "s")]
 
 
 def pftp_transfers() -> list[tuple[str, str, str, int]]:
-    """The day, direction, duration and size of each of PFTP's transfers."""
+    """Return the day, direction, duration and size of each of PFTP's transfers."""
     found = [line.decode().split(" ") for line in good_lines("pftp.log.gz") if b" b POPN_Cmd " not in line]
     return [(f"1998-10-{f[2]}", "put" if " i " in " ".join(f[8:]) else "get", f[5], int(f[7])) for f in found]
 
 
 def hsi_fields(interface: bytes) -> list[list[bytes]]:
-    """The fields of HSI's or HTAR's lines; the first field holds the stamp."""
+    """Return the fields of HSI's or HTAR's lines; the first field holds the stamp."""
     found = [line.split(b"\t") for line in good_lines("hsi.log")]
     return [fields for fields in found if fields[0].split()[6] == interface]
 
 
 def hsi_transfers() -> list[tuple[str, str, str, bool, int]]:
-    """The day, interface, direction, failure flag and size of each transfer in HSI's log."""
+    """Return the day, interface, direction, failure flag and size of each transfer in HSI's log."""
     found = []
     for interface, operation, code, size in ((b"hsi", 1, 2, 4), (b"htar", 2, 3, 4)):
         for fields in hsi_fields(interface):
@@ -124,7 +124,7 @@ def truth() -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def regenerated(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the logs generated again."""
+    """Generate the logs again and return their folder."""
     folder = tmp_path_factory.mktemp("regenerated")
     command = [
         sys.executable,
@@ -150,7 +150,7 @@ def test_the_regenerated_compressed_log_has_the_committed_content(regenerated: P
     # The compressed bytes may differ if Python was built with another zlib.
     again, committed = regenerated / name, LOGS / name
     assert read(again) == read(committed)
-    # The magic number, deflate, no flags (so no file name), and time 0.
+    # The header has the magic number, deflate, no flags (so no file name), and time 0.
     assert again.read_bytes()[:8] == committed.read_bytes()[:8] == b"\x1f\x8b\x08\x00\x00\x00\x00\x00"
 
 
@@ -212,7 +212,7 @@ def test_damaged_lines_are_counted_correctly(truth: dict[str, Any], name: str) -
     assert content.count(b" Oct 32 ") == rejected["impossible day"]
     assert len(re.findall(rb":\d\d 2060 ", content)) == rejected["far future"]
     assert content.count(separator + b"n/a" + separator) == rejected["size no number"]
-    # In HSI's log -1 is a return code.
+    # In HSI's log, -1 is a return code.
     assert len(re.findall(separator + rb"-(?!1\t)\d+" + separator, content)) == rejected["negative size"]
 
 
@@ -251,7 +251,7 @@ def test_pftp_lines(truth: dict[str, Any]) -> None:
     assert outcomes["get"]["succeeded"] == commands[b"RETR"] + commands[b"PRTR"] + commands[b"LFRTR"]
     saturated = [line for line in lines if b" 2147483647 /" in line]
     assert facts["flagged"]["saturated_size"] == len(saturated) > 0
-    # Searching from the left would go wrong: some names contain what looks like the fields after the path.
+    # A search from the left would fail, as some paths contain what looks like the fields after the path.
     paths = [re.findall(rb" (/.*) b (?:[io] \w+|POPN)_Cmd ", line)[0] for line in lines]
     blank_paths = [path for path in paths if b" " in path]
     assert facts["names"]["lines_with_blank_in_archive_path"] == len(blank_paths) > 0
@@ -338,7 +338,7 @@ def test_daily_sums(truth: dict[str, Any]) -> None:
 
 def test_no_transfer_is_below_its_envelope(truth: dict[str, Any]) -> None:
     observed = [
-        # FTP rounds to whole seconds, which may be half a second below the true time.
+        # FTP rounds to whole seconds, so its time may be half a second too short.
         (
             "nft",
             "get" if f[3][0] == "s" else "put",
@@ -422,7 +422,7 @@ def test_cond_lines(truth: dict[str, Any]) -> None:
     # No job took longer than a day, so every job that ran past midnight seems to end before it starts.
     assert facts["start_after_end"]["over_midnight"] == facts["over_midnight"]
     for name, found in jobs.items():
-        # Ends are in order, except in the hour that occurred twice.
+        # Jobs are in the order of their ends, except in the hour that occurred twice.
         assert sum(later[2] < earlier[2] for earlier, later in pairwise(found)) == (name == "cond.981025.gz")
         is_change = name == "cond.981025.gz"
         hour = sum(is_change and b"01" in (job[1][:2], job[2][:2]) for job in found)
@@ -482,7 +482,7 @@ def test_stages_follow_their_law(truth: dict[str, Any]) -> None:
     assert facts["seconds"] == sum(stages)
     assert min(stages) >= 60
     assert facts["under_120_s"] == sum(seconds < 120 for seconds in stages)
-    # A stage was under 120 s with probability 0.224. The share is within three standard deviations of this.
+    # A stage takes less than 120 s with probability 0.224. The limit is three standard deviations.
     assert abs(facts["under_120_s"] / facts["count"] - 0.224) < 3 * (0.224 * 0.776 / facts["count"]) ** 0.5
 
 
@@ -499,7 +499,7 @@ def test_stat_reports_the_transfers_in_nft_log_by_a_clock_slightly_ahead(
             ended = datetime.strptime(match[1].decode(), "%y/%m/%d %H:%M:%S.%f")
             key = ((match[4] + match[5]).decode(), int(match[6]))
             by_stat.setdefault(key, []).append((ended, float(match[7])))
-    # If a size and machine occur only once in each log, the match is certain.
+    # If a combination of size and machine occurs only once in each log, the match is certain.
     sure = [key for key, found in by_nft.items() if len(found) == 1 == len(by_stat.get(key, []))]
     assert len(sure) > 8000
     ahead_s = truth["unitree"]["server_clock_ahead_s"]
@@ -511,7 +511,7 @@ def test_stat_reports_the_transfers_in_nft_log_by_a_clock_slightly_ahead(
         difference_s = (stat_ended - nft_ended).total_seconds()
         assert ahead_s[host] - 0.001 <= difference_s < ahead_s[host] + 1
         longest_s[host] = max(difference_s, longest_s.get(host, 0.0))
-        # NFT's seconds include the wait for a port; those of FTP transfers are rounded.
+        # NFT's duration includes the wait for a port, and is rounded for FTP transfers.
         assert stat_s <= nft_s + 0.5011
     assert all(0 <= ahead <= 1 for ahead in ahead_s.values())
     assert all(longest_s[host] > ahead_s[host] + 0.9 for host in ahead_s)
@@ -525,7 +525,7 @@ def test_hits_and_misses_add_up(truth: dict[str, Any]) -> None:
     in_nft = facts["gets"]["with_line_in_nft_log"]
     assert sum(in_nft.values()) == truth["files"]["nft.log"]["loaded"]["transfers"]["get"]["succeeded"]
     assert all(in_nft[origin] <= gets[origin] for origin in gets)
-    # Every line of a put or get belongs to exactly one combination of lines.
+    # Every line of a put or get is in exactly one of the combinations that are counted here.
     lines: Counter[str] = Counter()
     for reported_by, count in facts["compositions"].items():
         for part in reported_by.split(", "):
@@ -601,5 +601,5 @@ def test_links_say_which_lines_belong_together(truth: dict[str, Any], tmp_path: 
         assert len(personas) <= 1
         assert not staged or link["origin"] == "tape"
     port_s = truth["unitree"]["waits"]["for_a_port_in_seconds_of_nft_but_not_of_stat"]["longest_s"]
-    # The longest wait may be that of an FTP transfer, and FTP rounds to whole seconds.
+    # The longest wait may be of an FTP transfer, whose duration is rounded to whole seconds.
     assert max(port_waits_s) == pytest.approx(port_s, abs=0.502)

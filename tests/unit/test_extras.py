@@ -1,4 +1,4 @@
-"""The modules that `tapewise.extras` lists for an extra are those that pyproject.toml installs with it."""
+"""`tapewise.extras` lists, for each extra, the modules that pyproject.toml installs with it."""
 
 import tomllib
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Files that are not logs, endless lines and damage are reported with file and line; memory is bounded."""
+"""Files that are not logs, endless lines and damage are reported with file and line. Memory is bounded."""
 
 import bz2
 import gzip
@@ -204,7 +204,7 @@ def read_all(reader: LogFileReader, size: int):
 
 
 OTHER = LINES.replace(b" ks ", b" sk ")
-# How a file is changed while it is being read.
+# Ways to change a file while it is being read.
 REWRITES: dict[str, Callable[[Path, Callable[[bytes], bytes]], object]] = {
     "by another of equal length": lambda path, pack: path.write_bytes(pack(OTHER)),
     "by a longer one": lambda path, pack: path.write_bytes(pack(OTHER + OTHER)),
@@ -226,7 +226,7 @@ def append(path: Path, content: bytes) -> None:
 
 
 def read_and_change(path: Path, change: Callable[[], object]) -> tuple[list[str], FileIdentity | None]:
-    """Return the lines of a file that is changed after its fifth block, and the identity recorded for it."""
+    """Change a file after reading its fifth block; return its lines and the identity recorded for it."""
     with open_log(path) as reader:
         blocks = reader.blocks(1000)
         texts = [text for block in itertools.islice(blocks, 5) for text in block.lines["text"]]

@@ -1,4 +1,4 @@
-"""Lines from a time that the archive has forgotten are ignored, whatever their format."""
+"""Lines from a period that the archive has forgotten are ignored, whatever their format."""
 
 from datetime import UTC, date, datetime, timedelta
 

@@ -34,7 +34,7 @@ LINES = st.lists(
 
 
 def make_frames(lines: list[dict[str, Any]]) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """The opens and the transfers among the lines. An occurrence distinguishes equal lines."""
+    """Return the opens and the transfers among the lines. Equal lines have different occurrences."""
     opened, moved = [], []
     for number, line in enumerate(lines):
         at = BEGIN + timedelta(hours=line["hour"])
@@ -47,7 +47,7 @@ def make_frames(lines: list[dict[str, Any]]) -> tuple[pl.DataFrame, pl.DataFrame
 
 
 def pair_by_stacks(lines: list[dict[str, Any]]) -> list[tuple[int, int]]:
-    """Return pairs (open, transfer), found line by line with a stack of each file's unmatched opens."""
+    """Return (open, transfer) pairs, found line by line with a stack of unmatched opens for each file."""
     stacks: defaultdict[tuple[Any, ...], list[int]] = defaultdict(list)
     pairs = []
     order = sorted(

@@ -24,10 +24,10 @@ COND, CLIENT, DCACHE = FORMATS["cond"], FORMATS["hsi-client"], FORMATS["dcache"]
         "job.19980505T080000.out",
         "billing-1998-05-05T08:00",
         "srv-07-1998-05-05",
-        # The first number belongs to a job and is not a date.
+        # The first number is a job's number, not a date.
         "slurm-140916.1998-05-05.out",
         "slurm-19970229-19980505",
-        # A part with separators between year, month and day is a date and not a job's number.
+        # The part with separators between year, month and day is the date; the other is a job's number.
         "slurm-20140916-1998-05-05.out",
         "jobA190512B.1998_05_05",
     ],
@@ -117,7 +117,7 @@ def test_a_number_in_a_name_is_not_a_date(name, log_format):
         ("cond.98-5-5", "no date"),
         ("cond980505x", "no date"),
         ("cond.x980505", "no date"),
-        # A number with further digits next to a date is not a date.
+        # A date with further digits next to it is not read as a date.
         ("cond.9805051", "no date"),
         ("cond.1980505", "no date"),
         ("cond.199805051", "no date"),
@@ -129,7 +129,7 @@ def test_a_number_in_a_name_is_not_a_date(name, log_format):
         ("cond.1998--05--05", "no date"),
         ("cond.980505-980506", "several dates"),
         ("cond.980505.121110", "several dates"),
-        # This is 5 October 2003, or 5 May 2010 on machine 3.
+        # This may be 5 October 2003 or, on machine 3, 5 May 2010.
         ("cond-03-10-05-05", "several dates"),
         ("cond.1998-05-05-1998-05-06", "several dates"),
         ("cond.19980505-19980506", "several dates"),

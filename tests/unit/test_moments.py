@@ -38,7 +38,7 @@ def test_a_range_follows_the_clock_of_the_archive() -> None:
 
 def test_an_empty_range_is_a_usage_error() -> None:
     early = datetime.fromisoformat("1998-10-25T01:30-07:00")
-    late = datetime.fromisoformat("1998-10-25T01:10-08:00")  # earlier by the clock
+    late = datetime.fromisoformat("1998-10-25T01:10-08:00")  # earlier on the clock
     assert place_range(early, late, "UTC") == (early, late)
     for since, until in [(late, early), (early, early), (datetime(1998, 10, 25, 9), late)]:
         with pytest.raises(click.BadParameter, match="must be later than --since"):

@@ -1,4 +1,4 @@
-"""Occurrences get the same numbers whether lines were parsed or skipped, in memory or on disk."""
+"""Occurrences are numbered alike, whether lines are parsed or skipped, in memory or on disk."""
 
 import tempfile
 from collections import Counter
@@ -60,7 +60,7 @@ def test_skipped_lines_count_and_lines_that_occurred_before_are_not_skipped(
                 is_passed = counter.pass_over(pl.Series(lines, dtype=pl.Int64), span.min(), span.max())
                 occurred_before = any(seen[line] for line in facts)
                 assert not (is_passed and occurred_before)
-                # A repeated line that is not a fact may prevent skipping needlessly. All-new lines never do.
+                # A repeated line that is not a fact may prevent skipping needlessly. New lines never do.
                 assert is_passed or occurred_before or any(seen[line] for line in lines)
                 if is_passed:
                     expect(seen, lines)

@@ -1,4 +1,4 @@
-"""The check of `tests/prose` finds a word to avoid wherever people read it, and nowhere else."""
+"""The check of `tests/prose` finds words to avoid wherever people read them, and nowhere else."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""How a report writes its numbers for people."""
+"""How a report formats its numbers."""
 
 import pytest
 

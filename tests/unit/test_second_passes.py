@@ -1,4 +1,4 @@
-"""The order of a file's lines reveals which are from the second pass of an hour that clocks repeat."""
+"""The order of a file's lines reveals which ones are from the second pass of a repeated hour."""
 
 import itertools
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ from tapewise.ingest.reading.second_passes import SecondPasses
 from tapewise.ingest.records.format import LineSettings
 from tapewise.ingest.records.passes import find_first_passes, find_second_passes
 
-# For each zone, the local time at which a repeated time begins, and how many minutes it lasts.
+# For each zone: the local time at which the repeated time begins, and its length in minutes.
 CHANGES = {
     "America/Los_Angeles": (datetime(1997, 10, 26, 1), 60),
     "Europe/Berlin": (datetime(2030, 10, 27, 2), 60),
@@ -28,8 +28,9 @@ US = "America/Los_Angeles"
 
 
 def read(minutes: Iterable[float], zone: str = US) -> pl.DataFrame:
-    """Return NFT's records for lines at these minutes of the clock, counted from the start of the repeated
-    hour. Minute 70 is ten minutes after the end of a 60-minute hour; both passes have the same minutes.
+    """Return NFT's records for lines at these minutes after the start of the repeated hour.
+
+    Both passes of a 60-minute hour have minutes 0 to 59; minute 70 is ten minutes after its end.
     """
     begin, _ = CHANGES[zone]
     lines = [
@@ -47,7 +48,7 @@ def read(minutes: Iterable[float], zone: str = US) -> pl.DataFrame:
 
 
 def find_second(minutes: Iterable[float], zone: str = US, *, cuts: Iterable[int] = ()) -> list[int]:
-    """The numbers of the lines that are recognised as belonging to the second pass."""
+    """Return the numbers of the lines that are recognised as belonging to the second pass."""
     records, passes = read(minutes, zone), SecondPasses(zone)
     found: list[int] = []
     bounds = [0, *sorted(cuts), records.height]
@@ -81,8 +82,7 @@ def test_the_second_pass_follows_the_step_back(zone: str) -> None:
 @EVERY_CHANGE
 @given(data=st.data())
 def test_a_log_in_order_is_read_correctly_except_for_stragglers(zone: str, data: st.DataObject) -> None:
-    """Whatever lines a log has, every line found is in the second pass. After the first one found, none is
-    missed except for stragglers."""
+    """Every line found is in the second pass. After the first one found, only stragglers are missed."""
     length = CHANGES[zone][1]
     ticks = sorted(data.draw(st.lists(st.integers(-length, 3 * length - 1), max_size=30)))
     minutes = [tick - length * (tick >= length) for tick in ticks]

@@ -26,7 +26,7 @@ def short_limits() -> Iterator[None]:
         patch.setattr(segments, "MIN_LINES", 3)
         patch.setattr(segments, "MAX_LINES", 20)
         patch.setattr(segments, "MAX_BYTES", 150)
-        patch.setattr(files, "TICK_S", 0)  # nobody else writes these hundreds of files
+        patch.setattr(files, "TICK_S", 0)  # nothing else writes these hundreds of files
         yield
 
 
@@ -136,7 +136,7 @@ def test_an_empty_file_has_no_segments(tmp_path: Path) -> None:
 
 
 def test_lines_are_processed_as_they_arrive(tmp_path: Path) -> None:
-    """A batch is returned as soon as it is cut, so a file is never in memory as a whole."""
+    """A batch is returned as soon as it is cut, so a file is never held in memory as a whole."""
     taken = 0
     content = pl.DataFrame({"line_number": [1], "line_hash": [0], "text": ["x"]})
 

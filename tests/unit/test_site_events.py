@@ -1,4 +1,4 @@
-"""How times are typed, read and shown, and usage errors."""
+"""How times are typed, read and shown, and which usage errors are reported."""
 
 from datetime import UTC, datetime
 

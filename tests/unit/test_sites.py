@@ -114,7 +114,7 @@ def test_every_error_is_reported_on_a_line_of_its_own(config: Path) -> None:
         read_settings(config=config)
     here = f"{config}: archives[llnl].sources"
     assert sorted(caught.value.message.splitlines()) == [
-        f"{here}[1].fromat: no such key; did you mean 'format'?",  # no word of a missing 'format'
+        f"{here}[1].fromat: no such key; did you mean 'format'?",  # a missing 'format' is not reported too
         f"{here}[stat-gw].counted: expected true or false, without quotes",
         f"{config}: hom: no such key; did you mean 'home'?",
     ]

@@ -1,4 +1,4 @@
-"""Small repositories test which objects of `mart` a branch touches."""
+"""Which objects of `mart` a branch touches, tested in small repositories."""
 
 import os
 import subprocess
@@ -19,7 +19,7 @@ def git(tree: Path, *arguments: str) -> None:
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    """Make a branch of a repository with a view, a function, and a test case of the function."""
+    """Make a branch of a repository with a view, a function, and a test case for the function."""
     for name in ("sql/facts/opens/view.sql", "sql/cache/hits/function.sql", "tests/sql/hits/none.yaml"):
         path = tmp_path / name
         path.parent.mkdir(parents=True)

@@ -16,7 +16,7 @@ OBJECTS = {each.name: each for each in read_mart()}
 FUNCTIONS = [each for each in OBJECTS.values() if each.metadata.kind == "function"]
 
 
-# Invoked without settings, so no test can open a database.
+# There are no settings, so no test can open a database.
 def run(*arguments: str, width: int = 100) -> Result:
     return CliRunner().invoke(views, arguments, env={"COLUMNS": str(width)})
 

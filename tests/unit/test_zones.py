@@ -1,4 +1,4 @@
-"""The fast conversion of local times to UTC agrees with polars' slow one, and both with Python's zones."""
+"""The fast conversion of local times to UTC agrees with polars' slow one, and both agree with Python."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -58,7 +58,7 @@ def test_missing_times_and_times_beyond_all_calendars() -> None:
 
 @lru_cache(maxsize=1000)
 def find_changes(zone: str, year: int) -> list[tuple[datetime, timedelta]]:
-    """Return when (UTC) a zone's clocks changed in a year and by how much, according to Python's zones."""
+    """Return the times (UTC) and amounts of a zone's clock changes in a year, according to Python's zones."""
     here = ZoneInfo(zone)
 
     def offset(at: datetime) -> timedelta:
@@ -95,7 +95,7 @@ def check_change(zone: str, changed_at: datetime, shift: timedelta, into: float)
     here, second = ZoneInfo(zone), timedelta(seconds=1)
     before = (changed_at - second).replace(tzinfo=UTC).astimezone(here).replace(tzinfo=None)
     after = changed_at.replace(tzinfo=UTC).astimezone(here).replace(tzinfo=None)
-    first = min(before + second, after)  # the skipped or repeated time is from here to `behind`
+    first = min(before + second, after)  # the skipped or repeated time lasts from `first` to `behind`
     behind = first + abs(shift)
     inside = first + timedelta(seconds=int((abs(shift).total_seconds() - 1) * into))
     times = [first - second, first, inside, behind - second, behind]

@@ -1,5 +1,5 @@
--- The transfers in and around the range. Transfers for which only the day is known are left out, because
--- without a clock time they cannot be matched with other lines. The same applies to opens and stages.
+-- The transfers in and around the range. Transfers of which only the day is known are left out, because they
+-- cannot be matched with other lines. The same applies to opens and stages.
 SELECT
     transfers.id,
     transfers.archive_id,

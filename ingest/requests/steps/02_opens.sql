@@ -1,4 +1,4 @@
--- The opens in and around the range, including failed ones.
+-- The opens in and around the range, including failed opens.
 SELECT
     opens.id,
     opens.archive_id,

@@ -1,4 +1,5 @@
--- The starts of transfers in and around the range, and when the same user next began to move the file.
+-- The starts of transfers in and around the range, each with the time of the same user's next start for the
+-- same file.
 SELECT
     transfer_starts.id,
     transfer_starts.archive_id,

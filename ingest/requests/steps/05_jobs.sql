@@ -1,5 +1,5 @@
 -- The jobs in and around the range that move a file, and the time span in which their lines can appear in the
--- STAT log. COND's clock shows whole seconds. If a job starts after it ends, only its end is credible.
+-- STAT log. COND's clock shows whole seconds. If a job's start is after its end, only the end is credible.
 SELECT
     unitree_jobs.id,
     unitree_jobs.archive_id,

@@ -1,7 +1,7 @@
 -- Transfers that two logs report: `transfer_id` is in the log that is counted, `twin_id` in the other. Both
--- have the same machine, direction and size, and their ends differ by no more than the clocks' slack.
+-- lines have the same machine, direction and size, and their ends differ by at most `clock_slack`.
 --
--- Where no line is missing, they are paired in order; elsewhere they are paired like parentheses, as opens
+-- If no line is missing, the lines are paired in order. Otherwise they are paired like parentheses, as opens
 -- and transfers are (`pairs.py`).
 WITH twin_events AS (
     SELECT
@@ -30,7 +30,7 @@ WITH twin_events AS (
 ),
 
 -- A file that is fetched repeatedly leaves runs of similar lines in both logs. The two lines of a transfer
--- are in the same run, because they are no further apart than the slack.
+-- are in the same run, because they are at most `clock_slack` apart.
 twin_runs AS (
     SELECT
         twin_events.*,
@@ -112,8 +112,8 @@ twins_in_order AS (
         twin_orders.place
 ),
 
--- In the other runs, the line that is not counted opens, and is shifted back by the slack so that it comes
--- first; the counted line closes.
+-- In the other runs, a line that is not counted acts as the opening parenthesis, and a counted line as the
+-- closing one. The opening line is shifted back by `clock_slack`, so that it comes first.
 twin_levels AS (
     SELECT
         twin_orders.*,

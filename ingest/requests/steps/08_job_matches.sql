@@ -1,5 +1,5 @@
--- The job of a transfer has the same persona and direction, and was running when the transfer ended. If there
--- are several such jobs, it is the one whose end is closest.
+-- The job of a transfer has the same persona and direction, and was running when the transfer ended. Among
+-- several such jobs, it is the one whose end is closest.
 SELECT DISTINCT ON (movements.id)
     movements.id AS transfer_id,
     jobs.id AS job_id

@@ -1,5 +1,5 @@
--- A stage belongs to the gets that follow it in its log with the same persona, up to the first that succeeds:
--- a failed get is tried again, and does not wait for the tape twice.
+-- A stage belongs to the gets that follow it in its log with the same persona, up to the first one that
+-- succeeds, because a failed get is tried again without waiting for the tape again.
 WITH with_jobs AS (
     SELECT
         movements.id,
@@ -8,7 +8,7 @@ WITH with_jobs AS (
         movements.logged_at,
         job_matches.job_id,
         -- The earliest time of a stage that can belong to the transfer: the job's start or, if that is
-        -- unknown, the transfer's start minus the longest time it may spend in queues.
+        -- unknown, the transfer's start minus the longest time that a request may spend in queues.
         greatest(
             CASE
                 WHEN jobs.submitted_at IS NOT NULL THEN jobs.logged_since

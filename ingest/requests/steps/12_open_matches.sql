@@ -1,6 +1,5 @@
--- A file is opened, or its transfer is started, and then moved: `pairs.py` decides which lines belong
--- together. (Rows of different tables never have the same id, so an `open_id` is either an open's or a
--- start's.)
+-- Which open, or start of a transfer, belongs to which transfer, as decided by `pairs.py`. (Rows of different
+-- tables never have the same id, so an `open_id` belongs either to an open or to a start.)
 SELECT
     pairs.transfer_id,
     pairs.open_id

@@ -1,7 +1,7 @@
 -- A stage without a persona, but with its file's path, belongs to the get from the same source, machine and
--- user that was in progress. Such a get had started before the stage and had not yet ended or, if its end is
--- unknown, not yet started again. If no line says when a get was requested, the stage may precede it by the
--- longest time in queues, but must not precede the last get that succeeded.
+-- user that was in progress. Such a get had started before the stage and had not yet ended. If a get's end is
+-- unknown, it counts as ended when the next one starts. If no line says when a get was requested, the stage
+-- may precede it by the longest time in queues, but must not precede the last get that succeeded.
 WITH file_gets AS (
     SELECT
         transfers.id,

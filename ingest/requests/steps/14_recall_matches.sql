@@ -1,9 +1,9 @@
 -- A stage that names neither a machine nor a user (dCache's restore) belongs to the gets of its source and
 -- file that waited for it. A line that says whether the file was on disk is written when the file is
--- requested. Every get with such a line waited if it was requested before the stage ended and moved the file
+-- requested. A get with such a line waited if it was requested before the stage ended and moved the file
 -- after that. Among the gets without such a line, only the first one that began after the stage, within
--- `follow_limit`, is taken to have waited: a later get may have found the file on disk or may have waited
--- too, and nothing shows which. A get that fails does not use up the stage.
+-- `follow_limit`, is assumed to have waited. A later get may have waited too, or may have found the file on
+-- disk, and no line shows which. A get that fails does not use up the stage.
 WITH recalled_gets AS (
     SELECT
         transfers.id,
@@ -28,8 +28,8 @@ WITH recalled_gets AS (
         AND EXISTS (SELECT FROM stages WHERE num_nonnulls(stages.persona, stages.host_id, stages.user_id) = 0)
 ),
 
--- Includes gets that found the file on disk, because they use up the stage. All gets end within the reach of
--- the stage, so the candidates do not depend on the range that is read.
+-- Includes gets that found the file on disk, because they use up the stage. All of these gets end within
+-- `reach` of the stage, so the candidates do not depend on the range that is read.
 recall_candidates AS (
     SELECT
         recalled_gets.id,

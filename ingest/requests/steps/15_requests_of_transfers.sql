@@ -1,4 +1,4 @@
--- Transfers that more than one line reports. (A transfer that is reported by a single line needs no row.)
+-- Transfers that are reported by more than one line. (The others need no row.)
 INSERT INTO core.requests (
     archive_id, ended_at, transfer_id, twin_transfer_id, open_id, stage_id, job_id, source_id, interface,
     direction, user_id, host_id, class_of_service, file_key, persona, size_bytes, duration_s, open_s,

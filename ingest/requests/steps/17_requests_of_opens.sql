@@ -1,4 +1,4 @@
--- Opens after which nothing was moved, including failed ones.
+-- Opens without a transfer, including failed opens.
 INSERT INTO core.requests (
     archive_id, ended_at, open_id, source_id, interface, direction, user_id, host_id, class_of_service,
     file_key, open_s, is_counted, is_failed, is_size_saturated, is_time_ambiguous, submitted_at,

@@ -5,7 +5,7 @@ WITH cells AS NOT MATERIALIZED (
     SELECT * FROM mart.activity_cells
 ),
 
--- Cells already follow the archive's clock. Where only the day of a transfer is known, its cell is unknown.
+-- Cells already follow the archive's clock. If only the day of a transfer is known, its cell is not.
 ten_minutes AS (
     SELECT
         cells.archive,
@@ -79,7 +79,7 @@ months AS (
         date_trunc('month', cells.cell_at, cells.timezone)
 ),
 
--- The constant lets the planner leave out the branches that a query does not ask for.
+-- The constant `period` of each branch lets the planner skip branches that a query does not need.
 periods AS (
     SELECT
         'ten_minutes' AS period,

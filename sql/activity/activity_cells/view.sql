@@ -8,7 +8,7 @@ archives AS (
     SELECT * FROM core.archives
 ),
 
--- Uncounted logs whose failures are counted, with the interface and the time for which they report failures.
+-- Uncounted logs whose failures are counted, with the interface and the times for which they report failures.
 failure_logs AS (
     SELECT
         sources.archive_id,

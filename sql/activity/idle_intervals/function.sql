@@ -38,8 +38,8 @@ AS $function$
 -- 2. marks: rows that stand for the transfers beyond the margin.
 -- 3. heard, neighbours, silences: in the order in which transfers began, a gap lies before each
 --    transfer that began after all earlier ones had ended.
--- 4. recorded, parts, lengths: how much of each gap recorded outages cover, and what they leave uncovered.
--- 5. hour_unknown: transfers whose time of day is unknown. They bound no gap, but may lie in one.
+-- 4. recorded, parts, lengths: how much of each gap is covered by recorded outages, and what is left.
+-- 5. hour_unknown: transfers whose time of day is unknown. They do not bound a gap, but may lie in one.
 WITH transfers AS (
     SELECT * FROM mart.transfers
 ),
@@ -86,8 +86,8 @@ archives AS (
 ),
 
 -- A failed transfer counts, because the archive answered. The bounds repeat those of `ranges`, because
--- partitions are pruned by arguments and not by columns of a join; with `coalesce` rather than `IS NULL OR`,
--- partitions are also pruned by times known only at execution (now() - ...).
+-- partitions are pruned by arguments but not by columns of a join. With `coalesce` instead of `IS NULL OR`,
+-- they are also pruned by times that are known only at execution (now() - ...).
 asked_for AS (
     SELECT
         archives.archive_number,
@@ -191,7 +191,7 @@ heard AS (
         )
 ),
 
--- A transfer that began and ended while another was under way bounds no gap, so it is left out. Each
+-- A transfer that began and ended while another was under way is not next to a gap, so it is left out. Each
 -- remaining transfer ended later than all before it, so the previous one is the one that ended at
 -- heard_until.
 neighbours AS (

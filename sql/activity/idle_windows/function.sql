@@ -87,8 +87,8 @@ ranges AS (
 
 -- The cells do not distinguish clients and classes; otherwise they give the same answer as the transfers, but
 -- faster. The margin of two days (longer than any local day) only keeps other partitions from being read;
--- anything outside the requested days is left out below. With `coalesce` rather than `IS NULL OR`, partitions
--- are also pruned by times known only at execution (now() - ...).
+-- anything outside the requested days is left out below. With `coalesce` instead of `IS NULL OR`, partitions
+-- are also pruned by times that are known only at execution (now() - ...).
 asked_for AS (
     SELECT
         cells.archive,
@@ -123,9 +123,9 @@ asked_for AS (
         )
 ),
 
--- Windows begin at a multiple of five minutes of UTC, whatever the zone, so transfers that ended within the
--- same five minutes ended in the same window. The local time of a zone is slow to compute; this way it is
--- computed once for each five minutes and not for each transfer.
+-- Windows begin at a multiple of five minutes of UTC in every zone, so transfers that ended within the same
+-- five minutes ended in the same window. Local time is slow to compute; this way it is computed once for each
+-- five minutes instead of for each transfer.
 fives AS (
     SELECT
         ranges.archive_number,
@@ -186,8 +186,8 @@ seen AS (
     GROUP BY dated.archive_number
 ),
 
--- Where the log extends before and after the range, days without any transfer count up to its edges.
--- Materialized, to run once for each archive and not for each window.
+-- If the log extends before and after the range, days without any transfer count up to the edges of the
+-- range. Materialized, to run once for each archive and not for each window.
 spans AS MATERIALIZED (
     SELECT
         ranges.*,

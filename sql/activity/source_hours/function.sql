@@ -19,8 +19,8 @@ CREATE FUNCTION mart.source_hours(
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
--- The local time of a zone is slow to compute. Today every zone is a whole number of quarters of an hour from
--- UTC, so it is computed once for each quarter and not for each line.
+-- Local time is slow to compute. Today every zone is a whole number of quarter hours from UTC, so local time
+-- is computed once for each quarter hour instead of for each line.
 WITH quarters AS (
     SELECT
         source_events.archive,

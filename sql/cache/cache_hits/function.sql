@@ -96,7 +96,7 @@ cells AS MATERIALIZED (
         sum(asked_for.size_bytes) FILTER (WHERE asked_for.is_cached) AS cached_bytes,
         sum(asked_for.size_bytes) FILTER (WHERE NOT asked_for.is_cached) AS uncached_bytes
     FROM asked_for
-    -- Sorting is faster if a number that differs often comes before names that hardly differ.
+    -- Sorting is faster if a number with many values comes before names with few.
     GROUP BY
         asked_for.day,
         asked_for.size_class,
@@ -152,7 +152,7 @@ with_evidence AS (
     SELECT
         groups.*,
         nullif(groups.cached_count + groups.uncached_count, 0)::double precision AS evident_count,
-        -- The square of the normal law's quantile at 0.975.
+        -- The square of the 0.975 quantile of the normal distribution.
         3.841458820694124::double precision AS z_squared
     FROM groups
 )

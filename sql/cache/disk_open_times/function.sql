@@ -103,7 +103,7 @@ SELECT
     running.request_count / running.total_count AS request_ratio,
     running.running_count / running.total_count AS running_ratio
 FROM running
--- If all requests were bypassed, one row shows it.
+-- If all requests were bypassed, one row reports that.
 WHERE running.bin IS NOT NULL OR running.total_count IS NULL
 
 $function$;

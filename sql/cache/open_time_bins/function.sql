@@ -33,8 +33,8 @@ WITH requests AS (
         ) AS selected
 ),
 
--- Computed as decimals, which are exact, so that an edge is the same float as in a log. Used twice, but
--- not materialized, because a parallel plan cannot read a materialized CTE.
+-- Edges are computed as decimals, which are exact, so that each becomes the same float as the same number in
+-- a log. The CTE is used twice, but not materialized, because a parallel plan cannot read a materialized CTE.
 scales AS NOT MATERIALIZED (
     SELECT
         array_agg(

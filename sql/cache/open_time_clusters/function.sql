@@ -102,8 +102,7 @@ given AS (
     FROM unnest(open_time_clusters.boundaries_s) AS boundaries (boundary_s)
 ),
 
--- Read only if boundaries must be found in the data, because the condition is evaluated before any rows are
--- read.
+-- Rows are read only if boundaries must be found in the data, because the condition is evaluated first.
 valleys AS (
     SELECT
         found.archive,
@@ -150,8 +149,8 @@ boundaries AS (
     LEFT JOIN valleys ON archives.archive = valleys.archive
 ),
 
--- The first boundary ends the group of files from disk. Nothing is staged in less time, so this boundary does
--- not move with the size. The others do, but never below it.
+-- The first boundary ends the group of files on disk. It does not move with the size, because nothing is
+-- staged in less time. The others do, but never below the first.
 placed AS (
     SELECT
         asked_for.archive,
@@ -161,7 +160,7 @@ placed AS (
             ELSE
                 greatest(1 + width_bucket(asked_for.open_s - asked_for.shift_s, boundaries.boundaries_s), 2)
         END AS group_number,
-        -- A disk does not take this long, and a tape could not have staged it this fast.
+        -- Too slow for a disk, but too fast to have been staged from tape.
         (asked_for.open_s >= boundaries.boundaries_s[1] AND asked_for.open_s < asked_for.staging_s)
         OR EXISTS (
             SELECT 1
@@ -191,7 +190,7 @@ counts AS (
         count(*) FILTER (WHERE placed.open_s < 8) AS disk_count,
         min(placed.open_s) AS min_open_s,
         max(placed.open_s) AS max_open_s,
-        -- Added in order, so that the mean has the same bits every time.
+        -- Added in a fixed order, so that the mean is always identical to the last bit.
         avg(placed.open_s ORDER BY placed.open_s) AS mean_open_s
     FROM placed
     GROUP BY placed.archive, placed.group_number
@@ -216,7 +215,7 @@ groups AS (
         counts.min_open_s,
         counts.max_open_s,
         counts.mean_open_s,
-        -- Nineteen in twenty open faster than any tape at SDSC.
+        -- At least 95 % opened faster than any file from tape at SDSC.
         bool_or(counts.disk_count >= 0.95 * counts.request_count) FILTER (
             WHERE numbers.group_number = 1
         ) OVER (PARTITION BY boundaries.archive) AS is_first_disk

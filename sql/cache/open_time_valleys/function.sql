@@ -36,8 +36,8 @@ WITH requests AS (
         ) AS selected
 ),
 
--- Fifty bins per factor of ten; all times below a tenth of a second share a bin, so that steps of a coarse
--- clock do not look like valleys.
+-- There are fifty bins per factor of ten. All times below a tenth of a second share a bin, so that steps of a
+-- coarse clock do not look like valleys.
 asked_for AS (
     SELECT
         requests.archive,
@@ -81,8 +81,8 @@ archives AS (
 ),
 
 -- The density, smoothed with a Gaussian of four bins (0.08 on the scale of log10, a factor of 1.2), and its
--- variance: the variance of a count is the count itself. Added in order, so that the sums have the same bits
--- every time. Beyond e^-700 PostgreSQL would raise an error.
+-- variance, given that the variance of a count is the count itself. Terms are added in a fixed order, so that
+-- the sums are always identical to the last bit. Below e^-700 PostgreSQL would raise an error.
 curve AS (
     SELECT
         archives.archive,
@@ -120,7 +120,7 @@ minima AS (
         AND bin >= 50 * log(2)
 ),
 
--- A minimum extends to either side until the curve falls below it.
+-- The basin of a minimum extends to either side until the curve falls below the minimum.
 basins AS (
     SELECT
         minima.archive,
@@ -140,7 +140,7 @@ basins AS (
     GROUP BY minima.archive, minima.bin, minima.density, minima.variance
 ),
 
--- The highest point on either side: density, its variance and bin.
+-- The highest point on either side, as an array of its density, variance and bin.
 peaks AS (
     SELECT
         basins.archive,
@@ -173,7 +173,7 @@ judged AS (
     FROM peaks
 ),
 
--- Deep enough, deeper than chance, and with more than a handful of requests on either side.
+-- Minima that are deep enough, deeper than chance, and have more than a handful of requests on either side.
 deepest AS (
     SELECT
         archives.archive,

@@ -35,7 +35,7 @@ WITH requests AS (
         ) AS selected
 ),
 
--- Bypassed requests are counted in no second.
+-- Bypassed requests belong to no second.
 asked_for AS (
     SELECT
         requests.archive,
@@ -103,7 +103,7 @@ SELECT
     running.request_count / running.total_count AS request_ratio,
     running.running_count / running.total_count AS running_ratio
 FROM running
--- If all requests were bypassed, one row shows it.
+-- If all requests were bypassed, one row reports that.
 WHERE running.open_floor_s IS NOT NULL OR running.total_count IS NULL
 
 $function$;

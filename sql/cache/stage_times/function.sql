@@ -27,8 +27,8 @@ requests AS (
     SELECT * FROM mart.requests
 ),
 
--- Computed as decimals, which are exact, so that an edge is the same float as in a log. Used twice, but
--- not materialized, because a parallel plan cannot read a materialized CTE.
+-- Edges are computed as decimals, which are exact, so that each becomes the same float as the same number in
+-- a log. The CTE is used twice, but not materialized, because a parallel plan cannot read a materialized CTE.
 scales AS NOT MATERIALIZED (
     SELECT
         array_agg(
@@ -50,8 +50,7 @@ of_client AS (
         AND requests.ended_at < coalesce(stage_times.until, timestamptz 'infinity') + interval '2 days'
 ),
 
--- `coalesce` is used instead of `or`, because it also prunes partitions by times known only at execution
--- (now() - ...).
+-- Unlike `or`, `coalesce` also prunes partitions by times that are known only at execution (now() - ...).
 placed AS (
     SELECT
         stages.archive,

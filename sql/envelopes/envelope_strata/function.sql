@@ -44,8 +44,8 @@ WITH numbered AS (
         ) AS transfers
 ),
 
--- Transfers equal in size, end and duration may change places without changing any minimum, so the strata do
--- not depend on the order in which files were loaded.
+-- Transfers of equal size, end and duration can be swapped without changing any minimum, so the strata do not
+-- depend on the order in which files were loaded.
 ranked AS (
     SELECT
         numbered.*,
@@ -73,7 +73,8 @@ strata AS (
         stratified.stratum,
         stratified.is_filtered,
         count(*) AS transfer_count,
-        -- The shortest; of several equally short ones, the largest. Sizes are exact below 2^53 bytes.
+        -- The shortest transfer; of several equally short ones, the largest. Sizes are exact below 2^53
+        -- bytes.
         min(ARRAY[stratified.duration_s, -stratified.size_bytes]) AS fastest
     FROM stratified
     GROUP BY

@@ -34,8 +34,8 @@ WITH transfers AS (
         ) AS selected
 ),
 
--- Sorting by names takes twice as long as sorting by a number. The hash has 64 bits, so no two of a few dozen
--- interfaces share one.
+-- Sorting by names takes twice as long as sorting by a number. The hash has 64 bits, so a few dozen
+-- interfaces do not collide.
 archives AS (
     SELECT
         archives.archive,

@@ -80,16 +80,16 @@ counts AS (
         coalesce(
             sum(strata.transfer_count) FILTER (WHERE strata.is_filtered), 0
         )::bigint AS filtered_count,
-        -- Over all strata: those that are not full come last by size.
+        -- Over all strata, because those that are not full come last by size.
         min(strata.size_bytes) AS smallest_bytes,
         min(strata.duration_s) FILTER (WHERE strata.is_full) AS shortest_s
     FROM strata
     GROUP BY strata.archive, strata.kind, strata.interface, strata.direction, strata.stratum_size
 ),
 
--- Sizes and durations are measured from the smallest and the shortest, so that a quantity that does not vary
--- is exactly zero and not the rounding error of a mean. Added in order, so that the sums have the same bits
--- every time.
+-- The smallest size and the shortest duration are subtracted, so that a quantity that does not vary is
+-- exactly zero and not the rounding error of a mean. Terms are added in a fixed order, so that the sums are
+-- always identical to the last bit.
 points AS (
     SELECT
         strata.archive,
@@ -151,7 +151,8 @@ residuals AS (
     GROUP BY points.archive, points.interface, points.direction
 ),
 
--- The line. With two points its error is not zero but unknown, because it has n - 2 degrees of freedom.
+-- The line. With two points its error is not zero but unknown, because no degrees of freedom (n - 2) are
+-- left.
 lines AS (
     SELECT
         counts.archive,

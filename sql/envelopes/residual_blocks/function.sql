@@ -28,7 +28,7 @@ CREATE FUNCTION mart.residual_blocks(
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
--- Materialised, so that the line is fitted once, and not for each transfer.
+-- Materialised, so that the line is fitted only once instead of for each transfer.
 WITH lines AS MATERIALIZED (
     SELECT
         envelopes.archive,
@@ -87,7 +87,7 @@ residuals AS (
             AND transfers.direction = lines.direction
 ),
 
--- Transfers equal in size, end and duration may change places without changing anything, so the blocks do not
+-- Transfers of equal size, end and duration can be swapped without changing anything, so the blocks do not
 -- depend on the order in which files were loaded.
 ranked AS (
     SELECT
@@ -106,7 +106,7 @@ blocked AS (
     FROM ranked
 )
 
--- Added in order, so that the means have the same bits every time.
+-- Added in a fixed order, so that the means are always identical to the last bit.
 SELECT
     blocked.archive,
     blocked.kind,

@@ -40,8 +40,7 @@ CREATE FUNCTION mart.selected_transfers(
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
--- `coalesce` is used instead of `or`, because it also prunes partitions by times known only at execution
--- (now() - ...).
+-- Unlike `or`, `coalesce` also prunes partitions by times that are known only at execution (now() - ...).
 SELECT
     transfers.transfer_id,
     transfers.archive,

@@ -26,7 +26,7 @@ SELECT
     srb_sessions.interface,
     srb_sessions.open_type,
     srb_sessions.storage_type,
-    -- What the program did with the file; unknown if the log does not count calls.
+    -- How the program used the file; unknown if the log does not count calls.
     CASE
         WHEN srb_sessions.read_count > 0 AND srb_sessions.write_count > 0 THEN 'reads and writes'
         WHEN srb_sessions.read_count > 0 AND srb_sessions.write_count = 0 THEN 'reads'

@@ -15,7 +15,7 @@ sources AS (
     WHERE is_counted OR failures_as IS NOT NULL
 ),
 
--- Uncounted logs whose failures are counted, with the interface and the time for which they report failures.
+-- Uncounted logs whose failures are counted, with the interface and the times for which they report failures.
 failure_logs AS (
     SELECT
         sources.archive_id,

@@ -39,8 +39,8 @@ WITH RECURSIVE events AS (
         AND found.file_key IS NOT NULL
 ),
 
--- What each event does to a name. A rename ends the meaning of the old name and begins the meaning of the new
--- one; a copy only begins a meaning; a get changes nothing.
+-- What each event does to a name. A rename ends the old meaning of one name and begins a meaning of another;
+-- a copy only begins a meaning; a get changes nothing.
 steps AS (
     SELECT
         events.archive,
@@ -71,7 +71,7 @@ steps AS (
     WHERE events.new_file_key IS NOT NULL AND events.new_file_key <> events.file_key
 ),
 
--- A name has one meaning from one change to the next. These spans of a name are numbered. Within a second the
+-- Between two changes a name refers to one file. These spans of a name are numbered. Within a second, the
 -- order of the lines decides.
 numbered AS (
     SELECT

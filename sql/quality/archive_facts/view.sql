@@ -30,7 +30,7 @@ transfer_sources AS (
     WHERE is_counted OR failures_as IS NOT NULL
 ),
 
--- One pass over all transfers: all of them must be read anyway to find that a fact is missing.
+-- One pass over all transfers, because all of them must be read anyway to find that a fact is missing.
 transfers AS (
     SELECT
         transfers.archive_id,
@@ -67,7 +67,8 @@ requests AS (
     GROUP BY requests.archive_id
 ),
 
--- In the other tables, a row or two shows whether there is such a fact, and few archives have many rows.
+-- In the other tables, the first few rows usually show whether a fact exists, and few archives have many
+-- rows.
 opens AS (
     SELECT DISTINCT opens.archive_id
     FROM core.opens

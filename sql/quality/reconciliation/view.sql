@@ -41,8 +41,8 @@ names (section, figure, name, direction, factor) AS (
     ('migration', 'purged_gb', 'purged_bytes', NULL, 1e9)
 ),
 
--- One system, or all of them together; one application, or all. The rows of a table are added here, because a
--- total from the report itself is not independent evidence.
+-- Figures of one system or all together, and of one application or all together. The rows of a report's table
+-- are added up here, because the report's own total is not independent evidence.
 reported AS (
     SELECT
         figures.archive,
@@ -56,7 +56,7 @@ reported AS (
         END AS interface,
         names.name AS figure,
         min(names.direction) AS direction,
-        -- Added in order, so that the sum has the same bits every time.
+        -- Added in a fixed order, so that the sum is always identical to the last bit.
         sum(figures.value * names.factor ORDER BY figures.value * names.factor) AS reported
     FROM figures
     INNER JOIN names ON figures.section = names.section AND figures.figure = names.figure

@@ -1,6 +1,6 @@
 CREATE VIEW mart.rejected_reasons AS
 
--- The lines themselves stay in the ledger: they contain names of users and files.
+-- The lines themselves stay in the ledger, because they contain names of users and files.
 WITH reasons AS (
     SELECT
         log_file_id,

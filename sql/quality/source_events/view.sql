@@ -48,7 +48,7 @@ hosts AS (
     SELECT * FROM core.hosts
 ),
 
--- Sources that are not counted are included, because these are lines, not movements.
+-- Uncounted sources are included, because this view counts lines and not movements.
 events AS (
     SELECT
         transfers.source_id,

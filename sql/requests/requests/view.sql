@@ -15,7 +15,7 @@ archives AS NOT MATERIALIZED (
     SELECT * FROM core.archives
 ),
 
--- Used twice, but not materialized, because a parallel plan cannot read a materialized CTE.
+-- This CTE is used twice, but not materialized, because a parallel plan cannot read a materialized CTE.
 sources AS NOT MATERIALIZED (
     SELECT * FROM ledger.sources
 ),
@@ -53,7 +53,7 @@ class_bypasses AS (
     GROUP BY config_changes.archive_id, config_changes.class_of_service
 ),
 
--- A log without a single stage may be one that does not record them; a simulation records them all.
+-- A log without a single stage may not record stages at all; a simulation records all of them.
 archives_with_stages AS (
     SELECT archives.id AS archive_id
     FROM core.archives
@@ -65,7 +65,7 @@ archives_with_stages AS (
         )
 ),
 
--- If a log records when transfers are asked for, a transfer without such a line has lost that line.
+-- If a log records when transfers are requested, a transfer without such a line has lost it.
 sources_with_starts AS (
     SELECT sources.id AS source_id
     FROM sources
@@ -146,7 +146,7 @@ reported AS (
         transfers.is_size_saturated,
         transfers.is_time_ambiguous,
         transfers.is_time_of_day_unknown,
-        -- The open time and the transfer time of one line.
+        -- The open time and the transfer time come from one line.
         TRUE AS is_of_one_clock,
         transfers.started_at - make_interval(secs => transfers.open_s) AS submitted_at,
         CASE WHEN transfers.open_s IS NOT NULL THEN transfers.started_at END AS opened_at,
@@ -158,7 +158,7 @@ reported AS (
     INNER JOIN sources ON transfers.source_id = sources.id
     WHERE
         (sources.is_counted OR (transfers.is_failed AND sources.failures_as IS NOT NULL))
-        -- Joined by its end too, so that only requests of the same time are searched.
+        -- The end is compared too, so that only requests of the same time are searched.
         AND NOT EXISTS (
             SELECT 1 FROM core.requests AS reported_with_others
             WHERE

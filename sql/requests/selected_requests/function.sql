@@ -54,8 +54,7 @@ CREATE FUNCTION mart.selected_requests(
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
--- `coalesce` is used instead of `or`, because it also prunes partitions by times known only at execution
--- (now() - ...).
+-- Unlike `or`, `coalesce` also prunes partitions by times that are known only at execution (now() - ...).
 SELECT
     requests.archive,
     requests.kind,

@@ -118,7 +118,7 @@ estimates AS (
         END AS set_apart,
         least(paired.a_block_count, paired.b_block_count) AS block_count,
         paired.b_value - paired.a_value AS difference,
-        -- A rounding error of floats counts neither as a difference nor as chance.
+        -- A floating-point rounding error counts neither as a difference nor as chance.
         greatest(abs(paired.a_value), abs(paired.b_value)) * 1e-9 AS rounding,
         spreads.spread
         * sqrt(
@@ -155,8 +155,8 @@ judged AS (
     FROM estimates
 ),
 
--- Holm's method: the smallest p times the number of figures, the next one times one less, and so on; none may
--- be below the previous one.
+-- Holm's method multiplies the smallest p by the number of figures, the next one by one less, and so on. No
+-- result may be below the previous one.
 ranked AS (
     SELECT
         judged.*,

@@ -36,7 +36,7 @@ WITH requests AS MATERIALIZED (
         ) AS requests
 ),
 
--- The length of blocks, null for days.
+-- The length of a block, null for days.
 spans AS (
     SELECT
         requests.side,

@@ -147,9 +147,9 @@ weights AS (
     GROUP BY counts.block_at, replicates.replicate
 ),
 
--- How many of all requests are below the quantile, and how many up to it, by their shares in each replicate.
--- Division comes last, because a rounded share could push the rank past a whole number, and so to the next
--- request.
+-- How many requests are below the quantile, and how many are not above it: their shares in each replicate,
+-- times the number of all requests. The division comes last, because a rounded share could push the rank past
+-- a whole number, and so to the next request.
 ranks AS (
     SELECT
         parts.side,
@@ -177,7 +177,7 @@ ranks AS (
 ),
 
 -- If the replicate's quantile still has the same value, it stays. Otherwise it is looked up among all
--- requests, as far up or down as the share at the quantile has moved down or up.
+-- requests, moved up by as much as the share at the quantile has fallen, or down by as much as it has risen.
 shifted AS (
     SELECT
         ranks.*,

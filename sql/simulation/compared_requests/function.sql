@@ -40,7 +40,7 @@ runs AS (
     SELECT * FROM mart.simulation_runs
 ),
 
--- Requests of other interfaces, and failed ones, show that the log went on.
+-- Requests of other interfaces, and failed ones, are read too, because they show how far the log extends.
 requests AS MATERIALIZED (
     SELECT
         requests.*,

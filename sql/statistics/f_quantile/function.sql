@@ -16,8 +16,8 @@ WITH logs AS MATERIALIZED (
         ) AS log_f
 )
 
--- exp() raises an error where the result is outside the range of a double, instead of giving zero or
--- infinity.
+-- exp() raises an error, instead of returning zero or infinity, if the result is outside the range of a
+-- double.
 SELECT
     CASE
         WHEN logs.log_f < -745 THEN 0

@@ -45,7 +45,7 @@ WITH squares AS (
         line_statistics.regression_squares_s2 + line_statistics.residual_squares_s2 AS total_squares_s2
 ),
 
--- Materialised, so that the quantile is computed once and not for each end of each interval.
+-- Materialised, so that the quantile is computed only once instead of for each end of each interval.
 ratios AS MATERIALIZED (
     SELECT
         squares.*,

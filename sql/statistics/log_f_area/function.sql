@@ -100,7 +100,7 @@ heights AS MATERIALIZED (
     FROM places
 ),
 
--- The curve falls all the way, so it is highest at the point.
+-- The curve falls from the point on, so it is highest at the point.
 drops AS (
     SELECT
         heights.strip_width,

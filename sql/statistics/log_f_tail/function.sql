@@ -6,9 +6,9 @@ CREATE FUNCTION mart.log_f_tail(
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $function$
 
--- Always away from the centre, where the area is summed directly. Below the centre, 1/F is used, with the
--- degrees of freedom exchanged, and its tail is 1 minus this one. That tail is never more than 0.7, so no
--- digits are lost.
+-- The area is always the one away from the centre, which is summed directly. Below the centre, 1/F is used,
+-- with the degrees of freedom exchanged, and the result is 1 minus its tail. That tail is never more than
+-- 0.7, so no digits are lost.
 WITH sides AS (
     SELECT
         log_f_tail.log_f >= 0 AS is_above,
@@ -36,7 +36,7 @@ logs AS (
     CROSS JOIN LATERAL mart.log_f_area(0, sides.df2, sides.df1) AS below
 ),
 
--- exp() raises an error where the result is below the range of a double, instead of giving zero.
+-- exp() raises an error, instead of returning zero, if the result is below the range of a double.
 tails AS (
     SELECT
         logs.is_above,

@@ -6,7 +6,8 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $function$
 
 -- The first 32 bits of a digest are evenly distributed over 0 to 1. The bounds are the cumulative sums of the
--- law, e^-1 times 1, 2, 2 1/2, 2 2/3, ...; the weight is the number of bounds below the value.
+-- Poisson distribution, e^-1 times 1, 2, 2 1/2, 2 2/3, ...; the weight is the number of bounds below the
+-- value.
 SELECT
     width_bucket(
         ('x' || left(md5(poisson_weight.replicate || ' ' || poisson_weight.block_number), 8))::bit(32)::bigint

@@ -17,7 +17,7 @@ WITH logs AS MATERIALIZED (
         ) / 2 AS log_t
 )
 
--- exp() raises an error where the result is beyond the range of a double, instead of giving infinity.
+-- exp() raises an error, instead of returning infinity, if the result is beyond the range of a double.
 SELECT
     sign(student_t_quantile.probability - 0.5)
     * CASE WHEN logs.log_t > 709.78 THEN double precision 'infinity' ELSE exp(logs.log_t) END

@@ -28,9 +28,9 @@ CREATE FUNCTION mart.burst_requests(
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
--- Failed requests are made again, and would make bursts look larger than what the user wanted. A request
--- whose time of day is unknown is in no burst; it is kept for queries that count requests. The order uses all
--- columns in which two requests can differ, so that the same query always has the same answer.
+-- Failed requests are repeated, so they would make bursts look larger than the user intended. A request whose
+-- time of day is unknown is in no burst, but is kept for queries that count requests. The order uses all
+-- columns in which two requests can differ, so that a query always has the same result.
 WITH requests AS (
     SELECT
         requests.archive,

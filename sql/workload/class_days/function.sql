@@ -60,7 +60,7 @@ counts AS MATERIALIZED (
         sum(requests.size_bytes) AS size_bytes,
         requests.day
     FROM requests
-    -- Sorting is faster if a number that differs often comes before names that hardly differ.
+    -- Sorting is faster if a number with many values comes before names with few.
     GROUP BY
         requests.day,
         requests.class_number,

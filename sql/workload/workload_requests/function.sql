@@ -59,7 +59,7 @@ SELECT
     log(CASE WHEN requests.time_s > 0 THEN requests.time_s END) AS time_log10,
 
     requests.is_cached,
-    -- The first reason that applies; the logarithm of an unknown value would be a guess.
+    -- The first reason that applies. The logarithm of an unknown value would be a guess.
     CASE
         WHEN requests.is_failed THEN 'failed'
         WHEN requests.size_bytes IS NULL THEN 'unknown size'

@@ -40,8 +40,9 @@ def test_a_known_mixture_is_recovered(seed):
     cells, counts = bin_rows(rows)
     found = CellKMeans(random_state=seed).fit(cells, sample_weight=counts)
     assert found.n_clusters_ == len(CENTERS)
-    # The limits are five standard errors of the mean of the smallest class, and of a share.
+    # The limit is five standard errors of the smallest class's mean.
     assert np.abs(found.cluster_centers_ - CENTERS).max() < 5 * 0.15 / np.sqrt(SHARES.min() * len(rows))
+    # The limit is five standard errors of a share.
     shares = np.bincount(found.labels_, counts) / counts.sum()
     assert np.abs(shares - SHARES).max() < 5 * np.sqrt(0.25 / len(rows))
     # Nearly all requests get the class that they were drawn from.
@@ -77,7 +78,7 @@ def test_a_cell_counts_as_often_as_it_has_requests():
     found = CellKMeans(2, random_state=0).fit(cells, sample_weight=[3, 1, 1, 1])
     assert found.cluster_centers_.tolist() == [[0.25, 0.0], [10.5, 0.0]]
     assert found.inertia_ == pytest.approx(3 * 0.25**2 + 0.75**2 + 2 * 0.5**2)
-    # The terms are each request's distance to its own centre divided by that to the other centre.
+    # A request's term is its distance to its own centre divided by its distance to the other centre.
     expected = 1 - (3 * 0.25 / 10.5 + 0.75 / 9.5 + 0.5 / 9.75 + 0.5 / 10.75) / 6
     assert found.criterion_values_ == {2: pytest.approx(expected)}
 

@@ -1,4 +1,4 @@
-"""The names of classes describe them, and no two classes have the same name."""
+"""Each class has a name of its own that describes it."""
 
 import pytest
 

@@ -19,7 +19,7 @@ from tapewise.ingest.records.format import (
 from tapewise.schema.errors import FormatError
 
 DAY = date(1998, 5, 5)
-# No control characters, which no log shows raw, and no surrogates, which are not text.
+# Without control characters, which no log shows raw, and surrogates, which are not text.
 PRINTED = st.characters(exclude_categories=["Cc", "Cs"])
 DESCRIPTIONS = st.builds(
     lambda word, rest: f"{word} {rest}".strip(" "),
@@ -31,7 +31,7 @@ NUMBERS = ("persona", "session_number", "job_number")
 
 def settings_of(day: date | None = DAY, timezone: str = "America/Phoenix") -> LineSettings:
     return LineSettings(
-        timezone=timezone,  # Phoenix is 7 hours behind all year round
+        timezone=timezone,  # Phoenix is always 7 hours behind UTC
         clock_resolution_s=COND.clock_resolution_s,
         earliest_at=datetime(1985, 1, 1, tzinfo=UTC),
         latest_at=datetime(2030, 1, 1, tzinfo=UTC),
@@ -48,7 +48,7 @@ def line_of(tail: str = "2360 103     35 put -d /a", start: str = "00:20:29", en
 
 
 def read_tail(tail: str) -> tuple[object, ...] | None:
-    """The persona, session, job and description of a line with this tail; None if it is rejected."""
+    """Return persona, session, job and description of a line with this tail, or None if it is rejected."""
     [record] = parse(line_of(tail))
     if record["rejected"] is not None:
         return None
@@ -90,7 +90,7 @@ def assert_record(parsed: dict[str, object], record: dict[str, object]) -> None:
     assert all(parsed[name] is None for name in absent)
 
 
-@settings(deadline=None)  # build machines are slow at times
+@settings(deadline=None)  # build machines are sometimes slow
 @given(
     record=records(),
     alignments=st.tuples(*[st.sampled_from("<>")] * 3),
@@ -110,7 +110,7 @@ def test_a_line_in_columns_is_read_back_as_its_record(
     assert_record(parsed, record)
 
 
-@settings(deadline=None)  # build machines are slow at times
+@settings(deadline=None)  # build machines are sometimes slow
 @given(
     record=records(),
     blanks=st.tuples(*[st.sampled_from([" ", "  ", "      "])] * 6),
@@ -144,7 +144,7 @@ def test_the_real_line_gives_its_record(sample_logs: Path) -> None:
         "duration_s": 27.0,
         "description": "put -d /usr/tmp/001314/001315/001316/...",
     }
-    # The paper's scan prints the line like this, without the blanks that fill the columns.
+    # In the scanned paper, the line lacks the blanks that fill the columns.
     [scanned] = parse("005641 00:20:29 00:20:56 2360 103 35 put -d/usr/tmp/001314/001315/001316/...")
     assert [scanned[name] for name in NUMBERS] == [2360, 3, 35]
 
@@ -160,7 +160,7 @@ def test_personas_of_every_length_in_columns(digits: int, alignment: str) -> Non
 @pytest.mark.parametrize(
     ("tail", "expected"),
     [
-        # A persona of five digits abuts the session; without fixed columns, they would be one number.
+        # A persona of five digits touches the session, so only the fixed columns separate them.
         ("12361100      1 get x", (12361, 0, 1, "get x")),
         ("12361100 123456 get x", (12361, 0, 123456, "get x")),
         ("12361100 123456get x", (12361, 0, 123456, "get x")),
@@ -170,7 +170,7 @@ def test_personas_of_every_length_in_columns(digits: int, alignment: str) -> Non
         ("2360 103 1234567 put x", (2360, 3, 1234567, "put x")),
         ("2360 1000    35 put x", (2360, 900, 35, "put x")),
         ("236001 103 35 put x", (236001, 3, 35, "put x")),
-        # Outside the columns, a persona and the session next to it cannot be told apart.
+        # Outside the columns, a persona and the session next to it cannot be separated.
         ("12361100 1 get x", None),
         ("  12361100     17 get x", None),
         (" 12361100 17 2 get x", None),
@@ -207,7 +207,7 @@ def test_columns_are_trusted_where_each_holds_one_number(
 
 
 def test_extra_blanks_in_the_head_shift_the_columns() -> None:
-    # After one more blank, the persona is no longer in its columns.
+    # The extra blank moves the persona out of its columns.
     [record] = parse("005641 00:20:29  00:20:56 12361100     35 put x")
     assert record["rejected"] == UNRECOGNISED
     [record] = parse("005641 00:20:29  00:20:56 2360 103     35 put x")
@@ -276,7 +276,7 @@ def test_a_start_after_the_end_is_kept_and_flagged(
 
 
 def test_equal_lines_are_equal_records() -> None:
-    # No lines are combined by a persona that repeats within a day, but each of its jobs still has it.
+    # A persona that repeats within a day is not used to combine lines, but every record still has it.
     lines = [line_of(), line_of(), line_of(start="09:00:00", end="09:00:01")]
     records = parse(*lines)
     assert [record["persona"] for record in records] == [2360] * 3
@@ -288,7 +288,7 @@ def test_equal_lines_are_equal_records() -> None:
     [
         ("00:59:59", "00:59:59", False, 0.0, False),
         ("01:10:00", "01:30:00", True, 1200.0, False),
-        # A time from 01:00 to 02:00 may have been in the second of the two hours.
+        # A time from 01:00 to 02:00 may be in the second pass of the repeated hour.
         ("00:59:00", "01:30:00", True, 1860.0, False),
         ("01:30:00", "02:00:00", True, 5400.0, False),
         ("01:50:00", "01:10:00", True, None, True),

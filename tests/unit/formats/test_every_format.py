@@ -46,7 +46,7 @@ KINDS = {
         *("dismount requested", "dismounted"),
     },
 }
-# These flags may be unknown: whether a job, tape operation or session failed, whether a file was on disk.
+# Flags that may be unknown: whether a job, tape event or session failed, and whether a file was on disk.
 UNKNOWN = {("is_failed", table) for table in ("unitree_jobs", "tape_events", "srb_sessions")} | {
     ("is_cached", table) for table in TABLES
 }
@@ -67,14 +67,14 @@ REJECTED = {
     JOINED,
 }
 EXAMPLES = [(format_, line) for format_ in FORMATS.values() for line in format_.examples]
-# Few examples are enough, as the same code reads most formats. Build machines are slow at times.
+# Few examples are enough, as the same code reads most formats. Build machines are sometimes slow.
 EXAMPLE_COUNT = settings(deadline=None, max_examples=20)
 EVERY_FORMAT = pytest.mark.parametrize("format_", FORMATS.values(), ids=FORMATS)
 # Formats whose times come from clocks in the source's zone. (A report covers a day and has no clock times.)
 LOCAL = {name: each for name, each in FORMATS.items() if has_local_times(each) and name != "hpss-daily"}
 # Formats whose lines have no time at all and are dated at noon of their file's day.
 TIMELESS = {"hsi-client", "hpss-daily"}
-# The formats with their own code, and one layout that stands for the many formats that layouts describe.
+# Formats with code of their own, and one layout to represent the many formats described by layouts.
 CODES = {
     name: each for name, each in FORMATS.items() if name == "dcache" or name not in {*LAYOUTS, *TIMELESS}
 }
@@ -85,7 +85,7 @@ EVERY_EXAMPLE = pytest.mark.parametrize(
 )
 
 
-DAY = date(1997, 11, 5)  # of files whose lines have no date
+DAY = date(1997, 11, 5)  # the day of files whose lines have no date
 
 
 def settings_of(format_: Format, timezone: str = "America/Los_Angeles", log_date: date = DAY) -> LineSettings:
@@ -103,9 +103,9 @@ def parse(format_: Format, lines: list[str], settings: LineSettings | None = Non
 
 
 def line_at(format_: Format, date_text: str, clock: str) -> str:
-    """A line of the format with the date `YYYY-MM-DD` and time `HH:MM:SS`, which need not be valid.
+    """Return a line of the format with the date `YYYY-MM-DD` and time `HH:MM:SS`, which need not be valid.
 
-    If the lines have no date, the file has to give it.
+    If the lines have no date, the file must supply it.
     """
     year, month, day = date_text.split("-")
     if format_.name == "cond":
@@ -129,7 +129,7 @@ def line_at(format_: Format, date_text: str, clock: str) -> str:
     if format_.name == "nft":
         return f"002718 {year[2:]}/{month}/{day} {clock} ks 73400320 41.902"
     if format_.name in LAYOUTS:
-        # A format with times since 1970 cannot express an invalid time.
+        # A format that counts time since 1970 cannot express an invalid time.
         at = (
             f"{date_text} {clock}"
             if format_.name in LOCAL
@@ -160,7 +160,7 @@ def lines_of_every_fate(format_: Format) -> list[str]:
 
 @st.composite
 def mutated_lines(draw: st.DrawFn, lines: list[str]) -> str:
-    """One of the lines, truncated or with a piece replaced."""
+    """Return one of the lines, truncated or with a piece replaced."""
     line = draw(st.sampled_from(lines))
     start, end = sorted(draw(st.tuples(*[st.integers(0, len(line))] * 2)))
     pieces = ["", " ", "\t", "\r", "-1", "9" * 30, "1e5", "nan", "60", "Feb 30", "_Cmd", "0" * 400]
@@ -182,7 +182,7 @@ def any_lines(format_: Format) -> st.SearchStrategy[list[str]]:
 
 @cache
 def parse_alone(format_name: str, line: str) -> tuple[object, ...]:
-    """The record of a line that is parsed alone."""
+    """Return the record of a line that is parsed alone."""
     return parse(FORMATS[format_name], [line]).row(0)
 
 
@@ -235,7 +235,7 @@ def test_a_long_column_is_parsed_in_order(format_: Format) -> None:
     midnight = datetime(1997, 11, 5)
     clocks = [f"{midnight + timedelta(seconds=second):%H:%M:%S}" for second in range(0, 86400, 5)]
     lines = [line_at(format_, "1997-11-05", clock) for clock in clocks]
-    # These are more than the 100,000 rows that the streaming engine processes in one piece.
+    # These are more than the 100,000 rows that the streaming engine processes at once.
     event_at = parse(format_, lines * 7, settings_of(format_, "UTC"))["event_at"]
     assert event_at.dt.strftime("%H:%M:%S").to_list() == clocks * 7
 
@@ -264,8 +264,8 @@ def test_a_line_belongs_to_only_one_format(format_: Format) -> None:
     assert parse(format_, others)["rejected"].to_list() == [UNRECOGNISED] * len(others)
 
 
-# What is left of a first line can look like part of the second one. The second line is then read with more
-# digits in the user's or the cartridge's number, or with a prefix that no record depends on.
+# What remains of a truncated line can look like part of the line that follows it. That line is then read with
+# extra digits in the user's or the cartridge's number, or with a prefix on which no record depends.
 UNDECIDABLE = {
     "nft": r"[0-9]{1,9}",
     "cond": r"[0-9]{1,9}",
@@ -308,7 +308,7 @@ def test_blank_lines_are_ignored(format_: Format) -> None:
 def test_local_times_are_converted_to_utc(format_: Format, local: datetime) -> None:
     local = local.replace(microsecond=0)
     date_text, clock = local.strftime("%Y-%m-%d %H:%M:%S").split()
-    record = record_at(format_, date_text, clock, "America/Phoenix")  # 7 hours behind all year round
+    record = record_at(format_, date_text, clock, "America/Phoenix")  # always 7 hours behind UTC
     assert record["event_at"] == (local + timedelta(hours=7)).replace(tzinfo=UTC)
     assert record["is_time_ambiguous"] is False
 

@@ -17,7 +17,7 @@ DAY = date(2019, 3, 5)
 
 
 def record(name: str, line: str) -> dict[str, Any]:
-    """The record of one line, read in UTC; `DAY` supplies the date or year if the line has none."""
+    """Return the record of one line, read in UTC. `DAY` supplies a date or year that the line lacks."""
     return parse(FORMATS[name], [line], settings_of(FORMATS[name], "UTC", DAY)).row(0, named=True)
 
 

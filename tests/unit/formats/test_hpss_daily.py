@@ -118,9 +118,9 @@ def test_unfolding_twice_changes_nothing():
     ("old", "new"),
     [
         ("  1250.5        40", "  1250.5        4x"),  # not a number
-        ("hsi                  3 ", "a client with a long name 3 "),  # crosses the columns
-        ("  W_Ops  ", "  New_Ops"),  # an unnamed heading
-        ("Client Application", "Client Colour"),  # an unnamed table
+        ("hsi                  3 ", "a client with a long name 3 "),  # extends beyond its column
+        ("  W_Ops  ", "  New_Ops"),  # an unknown heading
+        ("Client Application", "Client Colour"),  # an unknown table
     ],
 )
 def test_unrecognised_lines_are_rejected_and_not_guessed(old, new):

@@ -16,12 +16,12 @@ from tapewise.ingest.records.format import (
 )
 
 SETTINGS = LineSettings(
-    timezone="America/Phoenix",  # 7 hours behind all year round
+    timezone="America/Phoenix",  # always 7 hours behind UTC
     clock_resolution_s=HSI.clock_resolution_s,
     earliest_at=datetime(1985, 1, 1, tzinfo=UTC),
     latest_at=datetime(2030, 1, 1, tzinfo=UTC),
 )
-# No control characters, which no log shows raw, and no surrogates, which are not text.
+# Without control characters, which no log shows raw, and surrogates, which are not text.
 PRINTED = st.characters(exclude_categories=["Cc", "Cs"])
 WORDS = st.text(PRINTED.filter(lambda letter: letter != " "), min_size=1, max_size=12)
 PATHS = st.text(PRINTED, min_size=1, max_size=30) | st.sampled_from(["<stdin>", "/a htar b", " a ", "LH"])
@@ -71,7 +71,7 @@ def assert_common_fields(parsed: dict[str, object], record: dict[str, object]) -
     assert parsed["is_size_saturated"] is False
 
 
-@settings(deadline=None)  # build machines are slow at times
+@settings(deadline=None)  # build machines are sometimes slow
 @given(record=records(), operation=st.sampled_from(["LH", "HL", "HH"]), open_cs=st.integers(0, 10**10))
 def test_an_hsi_line_is_read_back_as_its_record(
     record: dict[str, object], operation: str, open_cs: int
@@ -101,7 +101,7 @@ def test_an_hsi_line_is_read_back_as_its_record(
         assert parsed["rate_bytes_per_s"] == pytest.approx(rate)
 
 
-@settings(deadline=None)  # build machines are slow at times
+@settings(deadline=None)  # build machines are sometimes slow
 @given(record=records(), operation=st.sampled_from(["FU", "FR"]), has_end=st.booleans())
 def test_a_namespace_change_is_read_back_as_its_record(
     record: dict[str, object], operation: str, has_end: bool
@@ -122,7 +122,7 @@ def test_a_namespace_change_is_read_back_as_its_record(
     assert all(parsed[name] is None for name in absent)
 
 
-@settings(deadline=None)  # build machines are slow at times
+@settings(deadline=None)  # build machines are sometimes slow
 @given(
     record=records(),
     verb=st.sampled_from(["create", "extract"]),
@@ -149,7 +149,7 @@ def test_an_htar_line_is_read_back_as_its_record(
     assert (parsed["client_path"], parsed["open_s"], parsed["kind"]) == (None, None, None)
 
 
-@settings(deadline=None)  # build machines are slow at times
+@settings(deadline=None)  # build machines are sometimes slow
 @given(size_bytes=st.integers(1, 2**45), seconds=st.floats(0.01, 100), decimals=st.sampled_from([0, 1, 2, 3]))
 def test_rounding_alone_makes_no_rate_inconsistent(size_bytes: int, seconds: float, decimals: int) -> None:
     line = htar_line(str(size_bytes), f"{seconds:.{decimals}f}", f"{size_bytes / seconds / 1000:.1f}")
@@ -222,8 +222,8 @@ def htar_line(
         ("25.60", "212000.0", True),  # 1.1 % more
         ("25.60", "207400.0", True),
         ("25.60", "204800.0", True),  # in units of 1024 bytes
-        ("2", "2236962.1", False),  # for 2.4 s
-        ("2", "3355443.2", False),  # for 1.6 s
+        ("2", "2236962.1", False),  # if it took 2.4 s
+        ("2", "3355443.2", False),  # if it took 1.6 s
         ("2", "2120000.0", True),
         ("2", "3620000.0", True),
         ("26", "209715.2", False),

@@ -17,7 +17,7 @@ from tapewise.ingest.records.format import (
 )
 
 SETTINGS = LineSettings(
-    timezone="America/Phoenix",  # 7 hours behind all year round
+    timezone="America/Phoenix",  # always 7 hours behind UTC
     clock_resolution_s=NFT.clock_resolution_s,
     earliest_at=datetime(1969, 1, 2, tzinfo=UTC),
     latest_at=datetime(2069, 1, 1, tzinfo=UTC),
@@ -65,7 +65,7 @@ def write(record: dict[str, object]) -> str:
     return "".join(f"{field}{blank}" for field, blank in zip(fields, blanks, strict=True))
 
 
-@settings(deadline=None)  # build machines are slow at times
+@settings(deadline=None)  # build machines are sometimes slow
 @given(record=records())
 def test_a_line_is_read_back_as_its_record(record: dict[str, object]) -> None:
     [parsed] = parse(write(record))
@@ -100,7 +100,7 @@ def test_the_real_lines_give_their_records(sample_logs: Path) -> None:
     assert first["operation"] == "js"
     assert first["user"] == "005041"
     assert first["size_bytes"] == 7700
-    # The stamp is the end: the second transfer took 20.415 s, so it began before the first.
+    # A stamp is the end of a transfer. The second took 20.415 s, so it began before the first.
     assert second["event_at"] == datetime(1997, 10, 1, 7, 1, 42, tzinfo=UTC)
     started_at = [record["event_at"] - timedelta(seconds=record["duration_s"]) for record in (first, second)]
     assert started_at == [

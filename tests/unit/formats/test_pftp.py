@@ -17,7 +17,7 @@ from tapewise.ingest.records.format import (
 from tapewise.ingest.records.joined_lines import JOINED
 
 SETTINGS = LineSettings(
-    timezone="America/Phoenix",  # 7 hours behind all year round
+    timezone="America/Phoenix",  # always 7 hours behind UTC
     clock_resolution_s=PFTP.clock_resolution_s,
     earliest_at=datetime(1985, 1, 1, tzinfo=UTC),
     latest_at=datetime(2030, 1, 1, tzinfo=UTC),
@@ -33,7 +33,7 @@ INTERFACES = {
     "LFRTR_Cmd": "pftp",
 }
 PUTS = {"STOR_Cmd", "PSTO_Cmd", "LFSTO_Cmd", "APPE_Cmd"}
-# No control characters, which no log shows raw, and no surrogates, which are not text.
+# Without control characters, which no log shows raw, and surrogates, which are not text.
 PRINTED = st.characters(exclude_categories=["Cc", "Cs"])
 WORDS = st.text(PRINTED.filter(lambda letter: letter != " "), min_size=1, max_size=12)
 # Some paths contain what looks like the rest of a line.
@@ -83,7 +83,7 @@ def assert_common_fields(parsed: dict[str, object], record: dict[str, object]) -
     assert parsed["is_time_ambiguous"] is False
 
 
-@settings(deadline=None)  # build machines are slow at times
+@settings(deadline=None)  # build machines are sometimes slow
 @given(
     record=records(),
     command=st.sampled_from(sorted(INTERFACES)),
@@ -113,7 +113,7 @@ def test_a_transfer_line_is_read_back_as_its_record(
     assert parsed["client_path"] is None
 
 
-@settings(deadline=None)  # build machines are slow at times
+@settings(deadline=None)  # build machines are sometimes slow
 @given(record=records(), mode=st.sampled_from(["r", "w", "a", "rw", "r+"]))
 def test_an_open_line_is_read_back_as_its_record(record: dict[str, object], mode: str) -> None:
     [parsed] = parse(

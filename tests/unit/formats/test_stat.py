@@ -21,7 +21,7 @@ from tapewise.ingest.records.format import (
 )
 
 SETTINGS = LineSettings(
-    timezone="America/Phoenix",  # 7 hours behind all year round
+    timezone="America/Phoenix",  # always 7 hours behind UTC
     clock_resolution_s=STAT.clock_resolution_s,
     earliest_at=datetime(1969, 1, 2, tzinfo=UTC),
     latest_at=datetime(2069, 1, 1, tzinfo=UTC),
@@ -87,7 +87,7 @@ def pair_of(record: dict[str, object]) -> str:
     return {"put": f"{record['client']}-s", "get": f"s-{record['client']}", None: "s-s"}[record["direction"]]
 
 
-@settings(deadline=None)  # build machines are slow at times
+@settings(deadline=None)  # build machines are sometimes slow
 @given(record=records(), blanks=st.tuples(*[BLANKS] * 10), end=st.sampled_from(["", "  ", "\r"]))
 def test_a_transfer_is_read_back_as_its_record(
     record: dict[str, object], blanks: tuple[str, ...], end: str
@@ -130,7 +130,7 @@ def test_a_transfer_is_read_back_as_its_record(
     assert all(parsed[name] is None for name in absent)
 
 
-@settings(deadline=None)  # build machines are slow at times
+@settings(deadline=None)  # build machines are sometimes slow
 @given(
     record=records(),
     seconds=st.integers(0, 10**8),

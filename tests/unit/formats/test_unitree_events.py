@@ -41,7 +41,7 @@ def stamp(moment: datetime) -> str:
     return f"{moment:%Y-%m-%d %H:%M:%S}.{moment.microsecond // 1000:03}"
 
 
-@settings(deadline=None)  # build machines are slow at times
+@settings(deadline=None)  # build machines are sometimes slow
 @given(data=st.data())
 def test_a_client_event_is_read_back(data: st.DataObject) -> None:
     draw = data.draw
@@ -76,7 +76,7 @@ def test_a_client_event_is_read_back(data: st.DataObject) -> None:
     assert record["is_duration_below_clock"] == (event != "start" and seconds < 0.001)
 
 
-@settings(deadline=None)  # build machines are slow at times
+@settings(deadline=None)  # build machines are sometimes slow
 @given(data=st.data())
 def test_a_tape_event_is_read_back(data: st.DataObject) -> None:
     draw = data.draw
@@ -122,7 +122,7 @@ def test_a_tape_event_is_read_back(data: st.DataObject) -> None:
         ("cache=miss", "tape_s=1.5", UNRECOGNISED),
         ("start op=RETR cache=miss", "stage op=STOR tape_s=1.5", UNRECOGNISED),
         ("cap=4f21.0007 uid=2718", "uid=2718 cap=4f21.0007", UNRECOGNISED),
-        # Events are combined by their user and machine, so each needs both.
+        # Events are combined by user and machine, so each event needs both.
         ("uid=2718", "uid=-", UNRECOGNISED),
         ("host=cray", "host=-", UNRECOGNISED),
         (" path=/run 7/out.tar", "", UNRECOGNISED),

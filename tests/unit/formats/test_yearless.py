@@ -66,7 +66,7 @@ def test_a_time_less_than_half_a_year_from_the_files_day_is_read_as_written(
 ) -> None:
     day = local.date() + timedelta(days=days)
     assert read(f"{local:%m.%d %H:%M:%S}", day, "%m.%d %H:%M:%S") == local
-    # `is_same_year` must never wrongly say that a file of another day gives the same year, whatever the zone.
+    # Whatever the zone, `is_same_year` may be true only if a file of that day gives the same year.
     if is_same_year(day, local - timedelta(hours=14), local + timedelta(hours=12)):
         assert abs(days) < REACH.days
 

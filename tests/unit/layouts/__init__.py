@@ -1,1 +1,1 @@
-"""Layouts: formats that a file describes."""
+"""Layouts: formats that are described by a file."""

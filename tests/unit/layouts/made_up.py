@@ -1,4 +1,4 @@
-"""A made-up site's layout, and ways to change it."""
+"""A made-up site's layout, and functions that load it and read lines with it."""
 
 from pathlib import Path
 from typing import Any
@@ -39,14 +39,14 @@ columns = { kind = "delete" }
 
 
 def make(folder: Path, text: str = SITE, name: str = "site") -> Format:
-    """The format that the text describes."""
+    """Return the format that the text describes."""
     path = folder / f"{name}.toml"
     path.write_text(text, encoding="utf-8")
     return find_format(str(path))
 
 
 def read(log_format: Format, *lines: str, zone: str = "UTC") -> list[dict[str, Any]]:
-    """The records of the lines, without null or false values."""
+    """Return the records of the lines, without null or false values."""
     records = log_format.parse(pl.Series(lines, dtype=pl.String), settings_of(log_format, zone))
     return [
         {name: value for name, value in row.items() if value is not None and value is not False}

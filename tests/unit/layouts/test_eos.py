@@ -33,7 +33,7 @@ def test_lines_of_current_versions_give_their_records(sample_logs: Path) -> None
     put, rm, rm_with_path, _, stage, *_ = found
     assert (put["direction"], put["size_bytes"], put["archive_path"]) == ("put", 2202, "/eos/testfile")
     assert "archive_path" not in rm and rm["size_bytes"] == 2202
-    # The line names the file that was put as `%2Feos%2Ftestfile`.
+    # The deletion's line encodes the path of the put as `%2Feos%2Ftestfile`.
     assert rm_with_path["archive_path"] == put["archive_path"]
     assert rm["event_at"] == rm_with_path["event_at"] == datetime(2018, 5, 4, 9, 23, 39, tzinfo=UTC)
     assert (stage["direction"], stage.get("is_cached"), stage["user"]) == ("get", None, "kim")

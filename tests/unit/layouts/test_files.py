@@ -1,4 +1,4 @@
-"""Errors in a layout's file name the file and the key; its version is a number derived from its meaning."""
+"""Messages about a layout file give the file and the key. Its version is derived from its meaning alone."""
 
 import pickle
 

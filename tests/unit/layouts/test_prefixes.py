@@ -1,4 +1,4 @@
-"""How far a pattern matches a line."""
+"""Patterns are split into pieces, and the first piece that a line does not match is found."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A layout makes records of lines, with values, units and times, or states why a line has no record."""
+"""A layout turns lines into records, converting units and times, or states why a line has no record."""
 
 from datetime import UTC, date, datetime, timedelta
 
@@ -86,7 +86,7 @@ def test_the_first_pattern_that_matches_decides(tmp_path):
     behind, before = make(tmp_path, SITE + whole), make(tmp_path, SITE[:at] + whole + SITE[at:])
     assert [row.get("table") for row in read(behind, line, "x")] == ["transfers", None]
     assert read(before, line, "x") == [{"ignored": "of no interest"}] * 2
-    # The first pattern decides even if the line is then rejected, so a pattern at the end changes no record.
+    # The first pattern decides even if the line is then rejected, so adding one at the end changes no record.
     assert read(behind, line.replace("put", "move")) == [{"rejected": UNRECOGNISED}]
 
 

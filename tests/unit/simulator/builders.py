@@ -6,9 +6,9 @@ from tapewise.simulator.machines import Machine, parse_machine
 
 
 def make_machine(**changes: object) -> Machine:
-    """A machine with one chain of 10 B/s, a network of 100 B/s, two ports, no latency and no tapes.
+    """Make a machine with one chain of 10 B/s, a network of 100 B/s, two ports, no latency and no tapes.
 
-    `disk__chain_count=2` changes a field, `tapes={...}` sets a table.
+    `disk__chain_count=2` changes a field; `tapes={...}` sets a table.
     """
     tables: dict = {
         "title": "small",
@@ -47,7 +47,7 @@ def make_ports(count: int, queueing: str = "serialised") -> dict:
 
 
 def make_tapes(**changes: object) -> dict:
-    """One tape chain of 5 B/s, one silo with one drive, 7 s to load."""
+    """Make one tape chain of 5 B/s and one silo with one drive; loading takes 7 s."""
     return {
         "chain_count": 1,
         "chain_bytes_per_s": 5,
@@ -59,7 +59,7 @@ def make_tapes(**changes: object) -> dict:
 
 
 def make_trace(*jobs: tuple[float, str, int, int, int]) -> pl.DataFrame:
-    """Jobs as (submitted_s, direction, user, file, size_bytes)."""
+    """Make a trace of jobs given as (submitted_s, direction, user, file, size_bytes)."""
     return pl.DataFrame(
         jobs,
         schema={
@@ -74,7 +74,7 @@ def make_trace(*jobs: tuple[float, str, int, int, int]) -> pl.DataFrame:
 
 
 def make_held(*files: tuple[int, int, float, bool]) -> pl.DataFrame:
-    """An inventory of (file, size_bytes, age_s, is_stored)."""
+    """Make an inventory of files given as (file, size_bytes, age_s, is_stored)."""
     return pl.DataFrame(
         files,
         schema={"file": pl.Int64, "size_bytes": pl.Int64, "age_s": pl.Float64, "is_stored": pl.Boolean},

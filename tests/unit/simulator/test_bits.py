@@ -1,4 +1,4 @@
-"""The same arguments always give the same bits, also without the compiler."""
+"""The same arguments always give the same bits, even without the compiler."""
 
 import hashlib
 import os

@@ -62,7 +62,7 @@ def draw_machine(data: st.DataObject) -> Machine:
 
 
 def draw_trace(seed: int, count: int, span_s: float) -> pl.DataFrame:
-    """Draw jobs at whole seconds, so that many coincide; files numbered from a million up are on tape."""
+    """Draw jobs at whole seconds, so that many coincide. Files numbered from a million up are on tape."""
     rng = np.random.default_rng(seed)
     rows, sizes = [], {}
     for number, at in enumerate(np.sort(rng.integers(0, max(1, int(span_s)), count))):
@@ -99,7 +99,7 @@ def check(run: Run, machine: Machine) -> None:
     assert (joined["is_staged_stager"] & ~joined["is_staged"]).all()
     assert (joined["file"] == joined["file_stager"]).all()
     assert (joined["submitted_s"] >= joined["submitted_s_stager"]).all()
-    # Every byte passes every resource on its way.
+    # Every byte passes through every resource on its way.
     moved = totals.moved_bytes
     put = int(done.filter(direction="put")["size_bytes"].sum())
     got = int(done.filter(direction="get")["size_bytes"].sum())
@@ -126,7 +126,7 @@ def check(run: Run, machine: Machine) -> None:
             assert samples[name].null_count() == name.endswith("_utilisation_ratio")
     assert samples["busy_ports_count"].max() <= PORTS
     assert samples["busy_drives_count"].max() <= machine.tapes.drive_count
-    # No more ports or tokens are held than there are.
+    # No more ports or tokens are held than exist.
     before = pl.col("file_wait_s") + pl.col("stage_s").fill_null(0) + pl.col("user_wait_s")
     begun = pl.col("submitted_s") + before + pl.col("port_wait_s")
     held = done.with_columns(begun_s=begun)
@@ -158,7 +158,7 @@ def test_nothing_is_lost_and_nothing_overused(data, seed, count, span):
 
 
 def test_a_run_on_an_overloaded_machine_ends_too():
-    # Stages that wait for space hold the drive that storing needs to free space.
+    # Stages hold the drive while they wait for space, but storing needs it to free space.
     machine = make_machine(tapes=make_tapes(store={"interval_s": 60, "min_age_s": 0, "cartridge_bytes": 500}),
                            purge={"high_ratio": 0.8, "low_ratio": 0.6, "keep_s": 10})  # fmt: skip
     run = run_trace(machine, draw_trace(1, 3000, 3000), seed=1)

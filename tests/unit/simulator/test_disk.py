@@ -1,4 +1,4 @@
-"""Staging, storing and purging are checked by hand, and deadlocks are reported."""
+"""Staging, storing and purging agree with hand calculations, and deadlocks are reported."""
 
 import pytest
 
@@ -119,8 +119,8 @@ def purging(**changes):
 
 
 def test_at_the_high_mark_the_heaviest_files_are_purged_down_to_the_low_mark():
-    # Of files of equal size, the least recently used weighs most. 10 B on top of 790 B make 800 B, so two of
-    # the files of 200 B are purged, down to 400 B.
+    # Among files of equal size, the least recently used weighs most. The put raises 790 B to 800 B, so two of
+    # the 200 B files are purged, which leaves 400 B.
     held = make_held(
         (1, 200, 9000, True), (2, 200, 90_000, True), (3, 200, 50_000, True), (4, 190, 100, True)
     )
@@ -137,8 +137,8 @@ def test_at_the_high_mark_the_heaviest_files_are_purged_down_to_the_low_mark():
 
 
 def test_the_run_is_steady_from_the_moment_the_disk_is_at_its_low_mark():
-    # The disk holds 400 B at first. At 30 s, 110 B more pass the low mark of 500. At 60 s, 300 B more pass
-    # the high mark, and a purge leaves 410 B. All this happens between two samples.
+    # The disk holds 400 B at first. At 30 s, another 110 B pass the low mark of 500 B. At 60 s, another
+    # 300 B pass the high mark, and a purge leaves 410 B. All this happens between two samples.
     held = make_held((1, 400, 90_000, True))
     jobs = [(30, "put", 1, 9, 110), (60, "put", 1, 10, 300), (2000, "put", 1, 11, 1)]
     result = run(purging(), *jobs, held=held, sample_s=1000)
@@ -204,7 +204,7 @@ def test_a_deadlock_is_reported_and_the_run_ends():
                (0, "put", 1, 1, 900), (1, "put", 1, 2, 200), (2, "get", 1, 2, 200)).jobs  # fmt: skip
     assert jobs["stuck_in"].to_list() == [None, "space", "file"]
     assert jobs["ended_s"].to_list() == [90, None, None]
-    # A stage that waits for space holds the only drive, which storing needs to free space.
+    # A stage holds the only drive while it waits for space, but storing needs the drive to free space.
     held = make_held((1, 999, 90_000, False))
     run_ = run(purging(), (0, "get", 1, 2, 100), held=held)
     assert run_.jobs["stuck_in"].to_list() == ["space"]

@@ -1,4 +1,4 @@
-"""A machine of thirteen servers (M/M/13) has the waits of Erlang's C formula."""
+"""Waits for a machine with thirteen servers (M/M/13) agree with Erlang's C formula."""
 
 import math
 
@@ -60,7 +60,7 @@ def test_the_stored_waits_agree_with_erlangs_formula(load):
 @pytest.mark.parametrize("load", WAIT_S)
 def test_mean_waits_are_within_the_interval_of_the_replications(load, count, replications):
     # A 95 % interval misses Erlang's wait one time in twenty. With seeds 0 to 39 and 200,000 jobs each, the
-    # interval at load 0.95 misses. For 160 other seeds, Erlang's wait is near the middle of the interval.
+    # interval at load 0.95 misses it. For 160 other seeds, Erlang's wait is near the middle of the interval.
     begin = 0 if count < 60_000 else 1000
     means = np.array([mean_wait_s(load, count, begin + seed) for seed in range(replications)])
     half = stats.t.ppf(0.975, replications - 1) * means.std(ddof=1) / math.sqrt(replications)

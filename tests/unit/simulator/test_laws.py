@@ -1,4 +1,4 @@
-"""Laws are given by a few quantiles and a mean."""
+"""A law is defined by a few quantiles and a mean."""
 
 import numpy as np
 import pytest
@@ -34,7 +34,7 @@ def test_a_lognormal_law_is_reproduced_between_its_levels():
     law = make_law(np.exp(SCORES + 10).tolist(), np.exp(10.5), smallest=1.0)
     assert law.scale == pytest.approx(1)
     drawn = np.log(law.draw(np.random.default_rng(1), COUNT)) - 10
-    # Each quantile between the levels is also right within five standard errors.
+    # Quantiles between the levels are also right, to within five standard errors.
     for level, score in ((0.3, -0.5244), (0.6, 0.2533), (0.8, 0.8416), (0.97, 1.8808)):
         density = np.exp(-(score**2) / 2) / np.sqrt(2 * np.pi)
         error = 5 * np.sqrt(level * (1 - level) / COUNT) / density

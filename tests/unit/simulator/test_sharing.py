@@ -1,4 +1,4 @@
-"""The bandwidth that a few flows share is checked by hand."""
+"""The sharing of bandwidth among a few flows agrees with hand calculations."""
 
 import pytest
 
@@ -36,7 +36,7 @@ def test_two_flows_on_one_chain_get_half_each_until_one_ends():
 def test_shares_are_max_min_fair(network, client, rates):
     network = {"in_bytes_per_s": network, "out_bytes_per_s": 1, "client_bytes_per_s": client}
     machine = make_machine(disk__chain_count=2, network=network, ports=make_ports(3))
-    # Files are placed on chains 1, 2, 1. All three end at the same time because of their sizes, so no rate
+    # Files are placed on chains 1, 2, 1. Their sizes make all three end at the same time, so no rate
     # changes.
     jobs = [(0, "put", 1, number, rate * 60) for number, rate in enumerate(rates)]
     assert ends(machine, *jobs) == pytest.approx([60, 60, 60])

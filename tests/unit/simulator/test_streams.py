@@ -1,4 +1,4 @@
-"""Streams of requests agree with their model within five standard errors."""
+"""Streams of requests agree with their model to within five standard errors."""
 
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -22,7 +22,7 @@ from tests.unit.simulator.workloads import FIRST, WEEKS, make_class, make_group,
 
 SPAN_S = WEEKS * 7 * 86_400.0
 SEEDS = range(8)
-# If every burst has one request, requests form a Poisson process, so counts have its variance.
+# If every burst has one request, requests form a Poisson process, which determines the variance of counts.
 ONES = {"request_count_quantiles": (1.0,) * 9, "gap_quantiles_s": ()}
 
 
@@ -191,7 +191,7 @@ def test_an_hour_of_the_local_clock_occurs_twice_or_never():
     group = make_singles(week_burst_counts=tuple(begun), week_request_counts=tuple(begun), in_bursts=1600,
                          classes=(make_class(1, 1600),))  # fmt: skip
     model = make_model(group, timezone=zone.key)
-    # Each of these hours has 100 bursts. Sundays of 24, 25 and 23 hours have two, three and one of them.
+    # Each such hour has 100 bursts. A Sunday of 24, 25 or 23 hours has two, three or one of these hours.
     for day, hours in ((datetime(1998, 10, 18), 2), (datetime(1998, 10, 25), 3), (datetime(1998, 4, 5), 1)):
         begin = day.replace(tzinfo=zone)
         stream = make_stream(model, began_at=begin, duration_s=86_400, seed=1)
@@ -234,7 +234,7 @@ def test_the_zone_of_the_beginning_makes_no_difference():
 
 @st.composite
 def models(draw_one) -> Model:
-    """Small models of any shape, with files that the bundled machine accepts."""
+    """Draw small models of any shape, with files that the bundled machine accepts."""
     groups = []
     for interface in draw_one(st.lists(st.sampled_from(["nft", "ftp", "hsi"]), unique=True, max_size=2)):
         begun = draw_one(st.lists(st.integers(0, 2), min_size=168, max_size=168))

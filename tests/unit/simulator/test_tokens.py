@@ -1,4 +1,4 @@
-"""User limits and ports are checked by hand, mostly with puts of 100 bytes, which take 10 s each if alone."""
+"""User limits and ports are checked by hand, mostly with puts of 100 bytes, which take 10 s each alone."""
 
 import pytest
 

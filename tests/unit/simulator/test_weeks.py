@@ -1,4 +1,4 @@
-"""Rates by hour of the week in the archive's zone are checked by hand."""
+"""Rates by hour of the week (in the archive's zone) agree with hand calculations."""
 
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
@@ -30,7 +30,7 @@ def test_hours_of_the_week_are_by_the_local_clock():
     moments = pl.Series(["1998-01-05T00:00", "1998-01-11T23:59:59", "1998-07-06T06:30"]).str.to_datetime()
     moments = moments.dt.replace_time_zone("UTC")
     assert find_hours_of_week(moments, ZoneInfo("UTC")).tolist() == [0, 167, 6]
-    # Los Angeles is eight hours behind in winter and seven in summer.
+    # Los Angeles is eight hours behind UTC in winter and seven in summer.
     assert find_hours_of_week(moments, LOS_ANGELES).tolist() == [160, 159, 167]
 
 
@@ -57,7 +57,7 @@ def test_an_hour_is_observed_twice_where_clocks_go_back_and_never_where_they_go_
 
 def test_an_unobserved_hour_is_like_that_hour_of_other_days():
     counts, observed = np.zeros(168), np.zeros(168, np.int64)
-    # On Monday and Tuesday, 00:00 to 02:00 was observed: 4 and 8 requests at midnight, none at one.
+    # On Monday and Tuesday, the hours at midnight (4 and 8 requests) and at one (none) were observed.
     observed[[0, 1, 24, 25]] = [1, 1, 3, 1]
     counts[[0, 24]] = [4, 8]
     # On Wednesday at five, requests were made but none ended, so the hour was not observed.
@@ -65,7 +65,7 @@ def test_an_unobserved_hour_is_like_that_hour_of_other_days():
     rates = find_rates(counts, observed)
     assert (rates[0], rates[1], rates[24], rates[25]) == (4, 0, 8 / 3, 0)
     assert rates[53] == 7
-    # Unobserved midnights get 12 requests in 4 hours, one o'clock none and five o'clock 7, as on other days.
+    # As on other days, unobserved hours get 12 requests in 4 hours at midnight, none at one and 7 at five.
     # Noon gets the mean of all hours: 19 requests in 7 hours.
     assert (rates[48], rates[49], rates[77], rates[60]) == (3, 0, 7, 19 / 7)
 
@@ -74,7 +74,7 @@ def test_a_rate_applies_to_its_local_hour_however_the_clocks_change():
     rates = np.zeros(168)
     rates[SUNDAY_ONE_O_CLOCK] = 1000.0
     counts = []
-    # These Sundays have 24, 25 and 23 hours. The last one has no two o'clock but has one o'clock.
+    # These Sundays have 24, 25 and 23 hours. The last one skips two o'clock, but not one o'clock.
     for day in (datetime(1998, 10, 18, 7), datetime(1998, 10, 25, 7), datetime(1998, 4, 5, 8)):
         begin = day.replace(tzinfo=UTC)
         drawn = draw_moments(np.random.default_rng(1), rates, LOS_ANGELES, begin, 25 * 3600.0)

@@ -1,4 +1,4 @@
-"""Workload models for generating streams: eight weeks of one interface, with any field changed."""
+"""Workload models for generating streams. They cover eight weeks of one interface. Any field can be set."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -14,8 +14,10 @@ WEEKS = 8
 
 
 def make_class(number: int, request_count: int, **changes: Any) -> RequestClass:
-    """Make a class of lognormal sizes around 10 ** (3 + number) bytes; half of its files are known to be on
-    disk, half on tape."""
+    """Make a class with lognormal sizes around 10 ** (3 + number) bytes.
+
+    Half of its files are known to be on disk, half on tape.
+    """
     logs = np.array([-2.3263, -1.6449, -1.2816, -0.6745, 0, 0.6745, 1.2816, 1.6449, 2.3263])
     values = {
         "class_number": number,
