@@ -3,8 +3,8 @@
     python -m benchmarks.answers --rows 10000000 --keep FOLDER
 
 makes up a warehouse of one archive (500 machines, 2,000 users, eight weeks; 80 % NFT, 10 % HSI, 10 % PFTP),
-and asks the question of each chart that shows a function of mart: over all time, a week, one interface, one
-class of service, and one client. A second run with the same `--keep` asks the warehouse again without loading.
+and runs the query of each chart that shows a function of mart: over all time, a week, one interface, one
+class of service, and one client. A second run with the same `--keep` uses the warehouse again.
 
 The measure is the CPU time of the backend (a single process without parallel workers), as the minimum of
 several runs. Elapsed time would depend on what else the machine does. Reading the CPU time requires Linux.

@@ -27,6 +27,9 @@ COMMANDS_WITH_NAMES = "tapewise_query_names"
 STATEMENT_TIMEOUT = "10min"
 IDLE_TIMEOUT = "5min"
 TEMPORARY_FILES_LIMIT = "20GB"  # per process
+# Per sort or hash table of a query. With PostgreSQL's 4 MB, queries over months of transfers write their
+# groups and joins to temporary files, which takes a tenth to a fifth longer.
+WORK_MEMORY = "32MB"
 CONNECTION_LIMIT = 40
 
 _ATTEMPTS = 10
@@ -159,11 +162,12 @@ def _shut_database(connection: psycopg.Connection) -> Iterator[sql.Composed]:
 
 
 def _limit_sessions(connection: psycopg.Connection) -> Iterator[sql.Composed]:
-    """Set time limits for the whole database, because members of a role do not inherit its settings.
+    """Set memory and time limits for the whole database, as members of a role do not inherit its settings.
 
-    The owner and the loader are exempt, because their statements may take hours.
+    The owner and the loader are exempt from time limits, because their statements may take hours.
     """
     database = sql.Identifier(connection.info.dbname)
+    yield sql.SQL("ALTER DATABASE {} SET work_mem = {}").format(database, sql.Literal(WORK_MEMORY))
     for setting, limit in (
         ("statement_timeout", STATEMENT_TIMEOUT),
         ("idle_in_transaction_session_timeout", IDLE_TIMEOUT),

@@ -105,6 +105,13 @@ def test_rows_that_are_gone_are_noticed(
     assert read_row_counts(database)["transfers"] == MANY // 2
 
 
+def test_a_reader_may_use_more_memory_than_by_default(warehouse: Warehouse) -> None:
+    # A database does not get the settings of the template that it is cloned from.
+    upgrade(lambda: warehouse.connect(Role.OWNER))
+    with warehouse.connect(Role.READER) as reader:
+        assert reader.execute("SHOW work_mem").fetchone() == ("32MB",)
+
+
 def test_sources_are_counted_when_one_is_created(
     load: Load, database: psycopg.Connection, tmp_path: Path
 ) -> None:

@@ -215,7 +215,7 @@ groups AS (
         counts.min_open_s,
         counts.max_open_s,
         counts.mean_open_s,
-        -- At least 95 % opened faster than any file from tape at SDSC.
+        -- At least nineteen in twenty opened faster than any file from tape at SDSC.
         bool_or(counts.disk_count >= 0.95 * counts.request_count) FILTER (
             WHERE numbers.group_number = 1
         ) OVER (PARTITION BY boundaries.archive) AS is_first_disk

@@ -60,8 +60,8 @@ users AS (
         requests.user_id
 ),
 
--- One row per user, interface and direction, so the planner leaves out the join, and with it the sorting of all
--- requests, if a query does not ask for burst_count.
+-- One row per user, interface and direction. If a query does not ask for burst_count, the planner therefore
+-- leaves out the join, and with it the sorting of all requests.
 bursts AS (
     SELECT
         requests.interface,
