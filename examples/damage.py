@@ -149,7 +149,8 @@ def damage(lines: list[Line], log: str, chance: Chance) -> list[Line]:
 
 def _can_be_lost(line: Line) -> bool:
     if line.detail == "transfers":
-        # A size of 0 cannot be made negative. Checkpoints, which are larger than 2^31 bytes, should stay.
+        # A size of 0 cannot be made negative. Checkpoints, which are larger than 2^31 bytes, are
+        # not to be lost.
         return 0 < line.logged_bytes < 2**31 - 1
     return line.detail in ("unitree_jobs", "stages")
 

@@ -1,4 +1,4 @@
-"""Writes the results of a run as an archive, into the same tables as an archive whose logs were read.
+"""Writes the results of a run as an archive, into the tables that also hold archives read from logs.
 
 Each finished request becomes a row in `transfers` and one in `requests`, and each stage a row in `stages`.
 Users keep their numbers from the trace. In the ledger, a single file represents the run, and each fact counts

@@ -22,8 +22,8 @@ def coverage(settings: Settings, archive: str | None, as_json: bool) -> None:
     """Show which views of mart an archive's logs feed.
 
     Each view or function of mart is fed, partly fed (some columns or rows are missing) or not fed, and the
-    list says what the logs lack for it. Views of what people have recorded, and of calculated or simulated
-    values, are left out.
+    list says what the logs lack for it. Views of calculated or simulated values are left out, and so are
+    views of data that people entered.
 
     Example: tapewise coverage --archive hpss
     """

@@ -71,7 +71,7 @@ class RejectedFile:
 class Retry:
     """The outcome of reading a file again: a `result`, or the `error` that prevented it.
 
-    `is_another` says that the path now belongs to a different file, which was read as such.
+    `is_another` says that the path now belongs to a different file, which was read as a new file.
     """
 
     file: RejectedFile

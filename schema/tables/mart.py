@@ -142,9 +142,9 @@ def drop_mart(connection: psycopg.Connection) -> None:
     ).fetchall()
     try:
         with connection.transaction():
-            # CASCADE is never used, because an object that is not ours must stop us. Functions are dropped
-            # after views, because a view may depend on a function; PostgreSQL does not record what a
-            # function's text depends on.
+            # CASCADE is never used: if somebody else's object depends on ours, dropping must fail. Functions
+            # are dropped after views, because a view may depend on a function; PostgreSQL does not record
+            # what a function's text depends on.
             for kind in ("VIEW", "FUNCTION"):
                 names = ", ".join(name for found_kind, name in found if found_kind == kind)
                 if names:

@@ -136,7 +136,8 @@ def test_new_lines_are_paired_with_held_ones(
 @pytest.mark.parametrize(
     ("held", "new", "expected", "is_left"),
     [
-        # Too many lines are held around the first three new lines. A later one is a held open's transfer.
+        # Too many lines are held around the first three new lines. One of the later new lines is the transfer
+        # of an open that is held.
         (
             "o9 m10 o11 m12 o13 m14 o233",
             "o8 m15 o16 m242 o243 m244",
