@@ -44,7 +44,9 @@ COMMENT ON FUNCTION core.find_stale_statistics() IS
     'The partitioned tables, and their months, that have changed by a tenth since the planner counted them';
 
 CREATE FUNCTION core.analyze_partitions() RETURNS integer
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $function$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+-- A sample of 6,000 rows takes a fiftieth of a second. Autovacuum later takes a larger one of the months.
+SET default_statistics_target = 20 AS $function$
 DECLARE
     stale record;
     made integer := 0;

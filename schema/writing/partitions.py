@@ -41,7 +41,8 @@ def analyze_partitions(settling: psycopg.Connection) -> None:
 
     Autovacuum never analyzes a partitioned table, and an embedded server stops before it has analyzed the
     months. `settling` is in autocommit mode; what a load wrote must be committed. A table takes less than a
-    second, however large it is: only a sample is read. (Before PostgreSQL 18, each of its months does.)
+    tenth of a second, however large it is, because only a sample is read. (Before PostgreSQL 18, each of its
+    months takes that long.)
     """
     settling.execute("SELECT core.analyze_partitions()")
 
