@@ -21,7 +21,7 @@ NAMES = "tapewise_names"
 COMMANDS = "tapewise_query"
 DASHBOARDS = "tapewise_superset"
 # Our own commands use this login to see names. It is created when a command first needs it, and only on the
-# embedded server, where whoever can connect owns the warehouse. On a site's server, the site decides.
+# embedded server, where only the warehouse's owner can connect. On a site's server, the site decides.
 COMMANDS_WITH_NAMES = "tapewise_query_names"
 
 STATEMENT_TIMEOUT = "10min"
