@@ -17,6 +17,7 @@ PIECE_BYTES = 1 << 20
 _DUCKDB_TYPES: dict[pl.DataType, str] = {
     pl.Int64(): "BIGINT",
     pl.Int32(): "INTEGER",
+    pl.Int16(): "SMALLINT",
     pl.Float64(): "DOUBLE",
     pl.Boolean(): "BOOLEAN",
     pl.Date(): "DATE",

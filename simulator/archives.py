@@ -25,6 +25,7 @@ from tapewise.schema.tables.models import stages, transfers
 from tapewise.schema.tables.studies import request_waits, simulation_samples
 from tapewise.schema.writing.archives import analyze_archives
 from tapewise.schema.writing.cells import add_cells, sum_cells
+from tapewise.schema.writing.day_cells import add_days, sum_days
 from tapewise.schema.writing.facts import FactWriter
 from tapewise.schema.writing.loader import copy_frame, frame_schema
 from tapewise.schema.writing.names import NameTable
@@ -110,8 +111,9 @@ def write_archive(
             )
             writer = FactWriter(settling, lineage["source_id"], lineage["log_file_id"])
             facts = _write_facts(connection, writer, facts)
-            cells = sum_cells(_fit(facts, transfers), given.timezone, has_failures=True)
-            add_cells(connection, archive_id, [cells])
+            moved = _fit(facts, transfers)
+            add_cells(connection, archive_id, [sum_cells(moved, given.timezone, has_failures=True)])
+            add_days(connection, lineage["source_id"], [sum_days(moved, given.timezone)])
             _write_study(connection, archive_id, outcome, facts)
     except errors.UniqueViolation:
         connection.rollback()

@@ -13,7 +13,6 @@ from datetime import date, datetime
 from functools import partial
 from pathlib import Path
 
-import polars as pl
 import psycopg
 
 from tapewise.ingest.ledger.known_segments import ChangedMeanwhileError, SegmentLog, find_segments
@@ -26,7 +25,7 @@ from tapewise.ingest.ledger.log_files import (
 from tapewise.ingest.ledger.other_sources import OtherHolders
 from tapewise.ingest.ledger.resuming import LastStop, check_date, find_last_stop
 from tapewise.ingest.ledger.stored_identities import StoredIdentities
-from tapewise.ingest.loading.rollup import sum_counted
+from tapewise.ingest.loading.rollup import Sums, add_sums, sum_counted
 from tapewise.ingest.loading.rows import make_facts
 from tapewise.ingest.loading.second_pass_moves import move_second_passes
 from tapewise.ingest.pseudonyms.file_keys import FileKeys
@@ -46,7 +45,6 @@ from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.errors import LogFileError, SourceError
 from tapewise.schema.tables.models import FACT_TABLES
 from tapewise.schema.writing.archives import lock_archive
-from tapewise.schema.writing.cells import add_cells
 from tapewise.schema.writing.facts import EncodedFacts, FactWriter
 from tapewise.schema.writing.names import NameTable
 from tapewise.schema.writing.partitions import analyze_partitions
@@ -85,9 +83,9 @@ class FileResult:
         )
 
 
-# A part follows its facts, because it is entered in the ledger after they are sent. Transfers come with their
-# rollup cells.
-_Item = tuple[EncodedFacts, pl.DataFrame | None] | Part
+# A part comes after its facts, because it is entered in the ledger once they are sent. Transfers come with
+# their sums.
+_Item = tuple[EncodedFacts, Sums | None] | Part
 
 
 @begins_again
@@ -314,20 +312,20 @@ class _Load:
             format_version=source.format.version,
             now=self._now,
         )
-        cells: list[pl.DataFrame] = []
+        sums: list[Sums] = []
         log = SegmentLog(connection, log_file_id, 0 if known is None else known.tally.line_count)
         stored = StoredIdentities(connection, reading, source)
         writer = FactWriter(settling, source.id, log_file_id)
         others = OtherHolders(reading, source, self._path, self._log_date)
         items = self._prepare(parts, reader, settling, stored, others, writer, at_load, log_file_id)
         with nullcontext(items) if at_load is None else run_ahead(items, AHEAD_DEPTH) as ahead:
-            self._send(connection, ahead, writer, log, cells, derivations)
+            self._send(connection, ahead, writer, log, sums, derivations)
         log.end(source.id)
         writer.end(connection)
         if self._tally.loaded_count + self._tally.held_count:
             others.write(connection, log_file_id)
         check_date(connection, source, self._path, self._log_date, self._tally, reader.digest)
-        add_cells(connection, source.archive_id, cells)
+        add_sums(connection, source, sums)
         derivations.touch(move_second_passes(connection, settling, source, self._repeats))
         writer.summarise()
         end_log_file(
@@ -387,7 +385,7 @@ class _Load:
         items: Iterator[_Item],
         writer: FactWriter,
         log: SegmentLog,
-        cells: list[pl.DataFrame],
+        sums: list[Sums],
         derivations: Derivations,
     ) -> None:
         for item in items:
@@ -398,5 +396,5 @@ class _Load:
             facts, summed = item
             writer.write(connection, facts)
             if summed is not None:
-                cells.append(summed)
+                sums.append(summed)
             derivations.add(facts.days)

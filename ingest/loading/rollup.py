@@ -1,15 +1,55 @@
-"""The cells that a source's transfers add to its archive's rollup."""
+"""What a source's transfers add to the rollups of its archive."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
 
 import polars as pl
+import psycopg
 
 from tapewise.ingest.sources.sources import Source
-from tapewise.schema.writing.cells import sum_cells
+from tapewise.schema.writing.cells import add_cells, sum_cells
+from tapewise.schema.writing.day_cells import DaySums, add_days, sum_days
 
 
-def sum_counted(transfers: pl.DataFrame, source: Source) -> pl.DataFrame | None:
-    """Return the cells of `transfers` (rows of that table from `source`), or None if none are counted."""
-    if not source.is_counted:
-        if source.failures_as is None:
-            return None
-        transfers = transfers.filter("is_failed")
+class Sums(NamedTuple):
+    """The sums of some transfers: by ten minutes and by day."""
+
+    cells: pl.DataFrame
+    days: DaySums
+
+
+def sum_counted(transfers: pl.DataFrame, source: Source) -> Sums | None:
+    """Return the sums of `transfers` (rows of that table from `source`), or None if none of them counts."""
+    counted = _filter_counted(transfers, source)
+    if counted is None:
+        return None
+    return Sums(_sum_ten_minutes(counted, source), sum_days(counted, source.archive_timezone))
+
+
+def sum_counted_cells(transfers: pl.DataFrame, source: Source) -> pl.DataFrame | None:
+    """Return only the sums by ten minutes, as `sum_counted` does."""
+    counted = _filter_counted(transfers, source)
+    return None if counted is None else _sum_ten_minutes(counted, source)
+
+
+def sum_counted_days(transfers: pl.DataFrame, source: Source) -> DaySums | None:
+    """Return only the sums by day, as `sum_counted` does."""
+    counted = _filter_counted(transfers, source)
+    return None if counted is None else sum_days(counted, source.archive_timezone)
+
+
+def add_sums(connection: psycopg.Connection, source: Source, sums: Iterable[Sums]) -> None:
+    """Add `sums` to the rollups, in the caller's transaction."""
+    parts = list(sums)
+    add_cells(connection, source.archive_id, [part.cells for part in parts])
+    add_days(connection, source.id, [part.days for part in parts])
+
+
+def _filter_counted(transfers: pl.DataFrame, source: Source) -> pl.DataFrame | None:
+    if source.is_counted:
+        return transfers
+    return None if source.failures_as is None else transfers.filter("is_failed")
+
+
+def _sum_ten_minutes(transfers: pl.DataFrame, source: Source) -> pl.DataFrame:
     return sum_cells(transfers, source.archive_timezone, has_failures="transfers" in source.failure_tables)

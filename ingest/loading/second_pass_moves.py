@@ -12,13 +12,15 @@ from datetime import UTC, date
 import polars as pl
 import psycopg
 
-from tapewise.ingest.loading.rollup import sum_counted
+from tapewise.ingest.loading.rollup import sum_counted_cells, sum_counted_days
 from tapewise.ingest.reading.second_passes import Repeats
 from tapewise.ingest.records.columns import UTC_TIME
 from tapewise.ingest.sources.sources import Source
-from tapewise.schema.tables.models import FACT_TABLES
+from tapewise.schema.tables.models import FACT_TABLES, transfers
 from tapewise.schema.writing.cells import add_cells, subtract_cells
+from tapewise.schema.writing.day_cells import add_days
 from tapewise.schema.writing.facts import note_moves
+from tapewise.schema.writing.loader import frame_schema, read_frame
 from tapewise.schema.writing.partitions import make_months
 
 # The function also adjusts start times and the durations of jobs.
@@ -66,6 +68,7 @@ def move_second_passes(
         note_moves(connection, source.id, table.name, moved)
         if table.name == "transfers":
             _move_cells(connection, source, moved)
+            _move_days(connection, source, moved)
         for name in ("first_at", "second_at"):
             days |= set(moved[name].dt.date())
     return days
@@ -86,8 +89,28 @@ def _move_cells(connection: psycopg.Connection, source: Source, moved: pl.DataFr
     # Only facts with a known time of day can be in a repeated hour.
     rows = moved.with_columns(is_time_of_day_unknown=False)
     before, after = (
-        sum_counted(rows.rename({name: "ended_at"}), source) for name in ("first_at", "second_at")
+        sum_counted_cells(rows.rename({name: "ended_at"}), source) for name in ("first_at", "second_at")
     )
     if before is not None and after is not None:
         add_cells(connection, source.archive_id, [after])
         subtract_cells(connection, source.archive_id, [before])
+
+
+def _move_days(connection: psycopg.Connection, source: Source, moved: pl.DataFrame) -> None:
+    """Move what the facts add to the cells of local days, if those are days and hours of another clock."""
+    # An hour that the archive's own clock repeats has the same day and number in both passes.
+    if moved.is_empty() or source.timezone == source.archive_timezone:
+        return
+    schema = frame_schema(transfers)
+    after = read_frame(
+        connection,
+        f"SELECT {', '.join(schema)} FROM core.transfers"  # noqa: S608 - the columns of the model
+        " WHERE source_id = %s AND ended_at BETWEEN %s AND %s AND id = ANY(%s)",
+        [source.id, moved["second_at"].min(), moved["second_at"].max(), moved["id"].to_list()],
+        schema,
+    )
+    first_at = after.select("id").join(moved, on="id", maintain_order="left")["first_at"]
+    before = after.with_columns(ended_at=first_at)
+    added, subtracted = (sum_counted_days(rows, source) for rows in (after, before))
+    if added is not None and subtracted is not None:
+        add_days(connection, source.id, [added, subtracted.negate()])

@@ -5,13 +5,14 @@ from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from itertools import groupby
+from zoneinfo import ZoneInfo
 
 import polars as pl
 import psycopg
 from psycopg import sql
 from psycopg.rows import class_row
 
-from tapewise.ingest.loading.rollup import sum_counted
+from tapewise.ingest.loading.rollup import sum_counted_cells
 from tapewise.ingest.records.columns import UTC_TIME
 from tapewise.ingest.records.format import BEFORE_RETENTION
 from tapewise.ingest.requests.pending import rebuild_derived
@@ -22,6 +23,7 @@ from tapewise.schema.errors import LookupFailedError, RetentionError
 from tapewise.schema.tables.models import FACT_TABLES, event_time_columns
 from tapewise.schema.writing.archives import Archive, get_archive, lock_archive
 from tapewise.schema.writing.cells import subtract_cells
+from tapewise.schema.writing.day_cells import drop_days
 from tapewise.schema.writing.loader import read_frame
 from tapewise.schema.writing.names import drop_unused_names
 
@@ -83,8 +85,8 @@ def drop_source(
 ) -> DroppedSource:
     """Drop a source: its facts, its ledger rows and its share of the rollup. Requests are rebuilt.
 
-    Afterwards, the warehouse is as if the source had never been read, but its archive stays. Rollup cells
-    whose detail was forgotten cannot be split by source. They are deleted if the archive has no other counted
+    Afterwards, the warehouse is as if the source had never been read, but its archive stays. Ten-minute
+    cells whose detail was forgotten cannot be split by source. They are deleted if the archive has no other counted
     source; otherwise they stay (`has_left_cells`). Everything happens in one transaction, which waits for any
     load of the archive (and calls `on_wait`). Raises LookupFailedError if there is no such source, and
     RetentionError if the archive is simulated.
@@ -94,6 +96,7 @@ def drop_source(
         is_summed = source.is_counted or source.failures_as is not None
         has_left_cells = is_summed and _settle_forgotten_cells(connection, archive, source.id)
         facts = delete_facts(connection, source)
+        drop_days(connection, source.id)
         log_file_count = delete_log_files(connection, source.id)
         connection.execute("DELETE FROM ledger.sources WHERE id = %s", [source.id])
         with closing(warehouse.connect(Role.OWNER, autocommit=True)) as settling:
@@ -131,13 +134,15 @@ def lock_source(
 
 
 def delete_facts(connection: psycopg.Connection, source: Source) -> DeletedFacts:
-    """Delete a source's facts and subtract them from the rollup, in the owner's transaction.
+    """Delete a source's facts and subtract them from the rollups, in the owner's transaction.
 
-    The transaction has the archive's lock. The caller rebuilds the rows derived from the facts.
+    What the rollups have of forgotten days stays. The transaction has the archive's lock. The caller rebuilds
+    the rows derived from the facts.
     """
     days = {table.name: _find_days(connection, table.name, source.id) for table in FACT_TABLES}
     if source.is_counted or source.failures_as is not None:
         _subtract_transfers(connection, source, days["transfers"])
+    drop_days(connection, source.id, _find_first_day(source))
     count = sum(
         connection.execute(
             sql.SQL("DELETE FROM {} WHERE source_id = %s").format(sql.Identifier("core", table.name)),
@@ -146,6 +151,13 @@ def delete_facts(connection: psycopg.Connection, source: Source) -> DeletedFacts
         for table in FACT_TABLES
     )
     return DeletedFacts(count, set().union(*days.values()))
+
+
+def _find_first_day(source: Source) -> date | None:
+    """Return the first local day whose detail the archive has not forgotten; None if it has all detail."""
+    if source.retained_since is None:
+        return None
+    return source.retained_since.astimezone(ZoneInfo(source.archive_timezone)).date()
 
 
 def _find_days(connection: psycopg.Connection, table: str, source_id: int) -> list[date]:
@@ -185,7 +197,7 @@ def _subtract_transfers(connection: psycopg.Connection, source: Source, days: li
                 "duration_s": pl.Float64,
             },
         )
-        summed = sum_counted(transfers, source)
+        summed = sum_counted_cells(transfers, source)
         if summed is not None:
             cells.append(summed)
     subtract_cells(connection, source.archive_id, cells)

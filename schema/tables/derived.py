@@ -1,5 +1,7 @@
 """The tables of `core` that hold no facts: derived rows, the rollup, and what people have recorded."""
 
+from typing import Any
+
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import DOUBLE_PRECISION
 
@@ -12,6 +14,7 @@ from tapewise.schema.tables.models import (
     identity,
     instant,
     metadata,
+    sources,
 )
 
 # Each request is derived from several lines. The requests of the time range that a load touches are rebuilt,
@@ -190,4 +193,74 @@ activity_cells = sa.Table(
     sa.Column("unknown_duration_count", sa.BigInteger, nullable=False, server_default=sa.text("0")),
     schema="core",
     comment="One row per archive, ten minutes of its local clock, interface and direction; derived",
+)
+
+# What transfers have in common when they are counted by day: few rows, so that cells need no names. They
+# include the source, so that what came from a source can be deleted even if its detail was forgotten.
+routes = sa.Table(
+    "routes",
+    metadata,
+    identity(),
+    sa.Column("source_id", sa.Integer, sa.ForeignKey(sources.c.id), nullable=False),
+    sa.Column("interface", sa.Text, nullable=False),
+    sa.Column("direction", sa.Text, nullable=False),
+    sa.Column("class_of_service", sa.Text),
+    sa.UniqueConstraint(
+        "source_id",
+        "interface",
+        "direction",
+        "class_of_service",
+        name="routes_source_id_key",
+        postgresql_nulls_not_distinct=True,
+    ),
+    sa.CheckConstraint("direction in ('put', 'get')", name="direction"),
+    schema="core",
+    comment="One row per source, interface, direction and class of service that a day cell has counted",
+)
+
+
+def _sum(name: str) -> sa.Column[int]:
+    return sa.Column(name, sa.BigInteger, nullable=False)
+
+
+def _array(name: str, of: type[sa.Numeric[Any] | sa.Integer]) -> sa.Column[Any]:
+    return sa.Column(name, sa.ARRAY(of), nullable=False)
+
+
+day_cells = sa.Table(
+    "day_cells",
+    metadata,
+    sa.Column("route_id", sa.Integer, sa.ForeignKey(routes.c.id), primary_key=True),
+    # By the archive's own clock.
+    sa.Column("day", sa.Date, primary_key=True),
+    # Those of `activity_cells`, with the same rules.
+    _sum("transfer_count"),
+    _sum("failed_count"),
+    _sum("saturated_count"),
+    sa.Column("size_bytes", sa.Numeric, nullable=False),
+    _sum("duration_us"),
+    _sum("unknown_size_count"),
+    _sum("unknown_duration_count"),
+    # How many transfers have a flag, failed ones included.
+    _sum("ambiguous_count"),
+    _sum("day_only_count"),
+    _sum("coarse_count"),
+    _sum("below_clock_count"),
+    _sum("flagged_saturated_count"),
+    _sum("inconsistent_count"),
+    # Of the transfers that have a rate (`rate_bins`).
+    sa.Column("rated_size_bytes", sa.Numeric, nullable=False),
+    _sum("rated_duration_us"),
+    # The hours with transfers, ascending, and in the other arrays a sum for each of them. Transfers of which
+    # only the day is known are in none.
+    _array("hours", sa.SmallInteger),
+    _array("hour_transfer_counts", sa.BigInteger),
+    _array("hour_failed_counts", sa.BigInteger),
+    _array("hour_size_bytes", sa.Numeric),
+    _array("hour_unknown_size_counts", sa.BigInteger),
+    # A histogram of the rates: the bins with transfers, ascending, and how many are in each of them.
+    _array("rate_bins", sa.Integer),
+    _array("rate_counts", sa.BigInteger),
+    schema="core",
+    comment="One row per route and local day of its archive with transfers; derived",
 )

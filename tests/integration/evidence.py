@@ -15,8 +15,10 @@ from psycopg import sql
 
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.tables.models import event_time_columns
+from tests.day_cells import WRONG_CELLS, WRONG_ROUTES
 
 FACTS = tuple(event_time_columns)
+ROLLUPS = ("activity_cells", "day_cells")
 # If facts are loaded in another way, their lineage and the ids of their names may differ.
 LINEAGE = {"id", "log_file_id", "line_number"}
 NAMED = {
@@ -198,6 +200,8 @@ VIOLATIONS = {
         UNION ALL
         (SELECT 'held', * FROM (TABLE held EXCEPT ALL TABLE recount) AS surplus)
     """,
+    "the day cells are not a recount of the transfers": WRONG_CELLS,
+    "a route has no day cell": WRONG_ROUTES,
     "a fact is from a time that its archive has forgotten": """
         SELECT facts.id, event_at, retained_since FROM facts JOIN core.archives ON archives.id = archive_id
         WHERE event_at < retained_since
@@ -258,7 +262,7 @@ def read_facts(warehouse: Warehouse) -> dict[str, Counter[tuple[Any, ...]]]:
     with closing(warehouse.connect(Role.OWNER)) as connection:
         return {
             table: Counter(connection.execute(_facts_query(connection, table)).fetchall())
-            for table in (*FACTS, "activity_cells")
+            for table in (*FACTS, *ROLLUPS)
         }
 
 
@@ -272,11 +276,18 @@ def digest_facts(warehouse: Warehouse) -> dict[str, tuple[int, Decimal]]:
                     " FROM ({}) AS fact"
                 ).format(_facts_query(connection, table))
             ).fetchone()
-            for table in (*FACTS, "activity_cells")
+            for table in (*FACTS, *ROLLUPS)
         }
 
 
-def _facts_query(connection: psycopg.Connection, table: str) -> sql.Composed:
+def _facts_query(connection: psycopg.Connection, table: str) -> sql.Composable:
+    if table == "day_cells":  # with arrays, and the numbers of routes
+        return sql.SQL(
+            "SELECT archives.name, sources.name, interface, direction, class_of_service,"
+            " (to_jsonb(rows) - 'route_id')::text FROM core.day_cells AS rows"
+            " JOIN core.routes ON routes.id = route_id JOIN ledger.sources ON sources.id = source_id"
+            " JOIN core.archives ON archives.id = archive_id"
+        )
     columns = [
         row[0]
         for row in connection.execute(

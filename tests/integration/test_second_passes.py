@@ -134,6 +134,21 @@ def test_requests_follow_moved_lines(load: Load, warehouse: Warehouse, tmp_path:
     check_warehouse(warehouse)
 
 
+def test_a_move_may_end_on_another_day_of_the_archives_clock(warehouse: Warehouse, tmp_path: Path) -> None:
+    """On Gambier, the day ended between the two passes."""
+    request = SourceRequest(
+        "test", "synthetic", FORMATS["nft"], US, "nft", archive_timezone="Pacific/Gambier"
+    )
+    source = register(warehouse, request)
+    days = "SELECT day::text, sum(transfer_count)::int FROM core.day_cells GROUP BY day ORDER BY day"
+    load_file(warehouse, source, write(tmp_path / "part", LINES[60:90]), now=NOW)
+    assert read(warehouse, days) == [("1997-10-25", 30)]
+    check_warehouse(warehouse)
+    load_file(warehouse, source, write(tmp_path / "log", LINES), now=NOW)
+    assert read(warehouse, days) == [("1997-10-25", 60), ("1997-10-26", 60)]
+    check_warehouse(warehouse)
+
+
 @pytest.mark.study("ingest", "schema")
 @pytest.mark.parametrize("seed", range(6))
 def test_any_pieces_in_any_order_give_the_same_warehouse(
@@ -156,7 +171,7 @@ def test_any_pieces_in_any_order_give_the_same_warehouse(
             if rng.random() < 0.5:  # it grows
                 load(write(path, piece[: rng.randrange(len(piece))]), "nft", archive=archive, timezone=US)
             load(write(path, piece), "nft", archive=archive, timezone=US)
-    for table in ("transfers", "activity_cells"):
+    for table in ("transfers", "activity_cells", "day_cells"):
         facts = read_facts(warehouse)[table]
         if table == "activity_cells":
             names = sorted({row[0] for row in facts}, key=str)

@@ -13,6 +13,9 @@ from alembic.script import ScriptDirectory
 from psycopg.conninfo import conninfo_to_dict
 from sqlalchemy import create_mock_engine
 
+from tapewise.ingest.formats.registry import find_format
+from tapewise.ingest.loading.loads import load_file
+from tapewise.ingest.sources.sources import SourceRequest
 from tapewise.schema.access.roles import make_roles
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.errors import RevisionError
@@ -28,6 +31,9 @@ from tapewise.schema.tables.upgrade import (
     newest_revision,
     upgrade,
 )
+from tests.conftest import NOW, register
+from tests.integration.evidence import check_warehouse, read_facts
+from tests.integration.test_requests import make_world
 
 FIRST = "0021"
 
@@ -182,13 +188,42 @@ def test_an_upgrade_keeps_the_data_of_the_first_release(empty: Warehouse):
     upgrade(connect)
     # Add the columns of later revisions here, by table.
     added: dict[str, dict[str, object]] = {}
-    assert read_tables(empty) == {
-        table: [row | added.get(table, {}) for row in rows] for table, rows in data.items()
-    }
+    found = read_tables(empty)
+    # 0022 counts the transfers by day.
+    assert sorted(row["direction"] for row in found.pop("core.routes")) == ["get", "put"]
+    assert sorted(row["day"] for row in found.pop("core.day_cells")) == ["1997-10-01", "1997-11-01"]
+    assert found == {table: [row | added.get(table, {}) for row in rows] for table, rows in data.items()}
     with empty.connect(Role.READER) as connection:
         assert connection.execute(
             "SELECT transfer_id, archive, size_bytes, persona FROM mart.transfers ORDER BY 1"
         ).fetchall() == [(1, "llnl", 7700, None), (2, "llnl", 99, None)]
+
+
+def test_an_upgrade_counts_the_facts_that_are_there_as_loading_them_does(
+    warehouse: Warehouse, tmp_path: Path
+):
+    def connect() -> psycopg.Connection:
+        return warehouse.connect(Role.OWNER)
+
+    for seed, zone in enumerate(("America/Los_Angeles", "Asia/Kathmandu")):
+        (tmp_path / zone.partition("/")[0]).mkdir()
+        for path, format_name in make_world(seed, tmp_path / zone.partition("/")[0]):
+            request = SourceRequest(
+                zone,
+                "synthetic",
+                find_format(format_name),
+                "UTC",
+                format_name,
+                is_counted=format_name != "stat",
+                archive_timezone=zone,
+            )
+            load_file(warehouse, register(warehouse, request), path, now=NOW)
+    loaded = read_facts(warehouse)["day_cells"]
+    assert len(loaded) > 20
+    downgrade(connect, FIRST)
+    upgrade(connect)
+    assert read_facts(warehouse)["day_cells"] == loaded
+    check_warehouse(warehouse)
 
 
 def test_a_later_revision_upgrades_and_downgrades_with_data(
