@@ -24,10 +24,10 @@ CREATE FUNCTION mart.daily_activity(
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
-WITH transfers AS (
+WITH cells AS (
     SELECT selected.*
     FROM
-        mart.selected_transfers(
+        mart.selected_days(
             archive => daily_activity.archive,
             since => daily_activity.since,
             until => daily_activity.until,
@@ -38,61 +38,54 @@ WITH transfers AS (
         ) AS selected
 ),
 
-archives AS (
-    SELECT * FROM mart.archives
-),
-
-asked_for AS (
+days AS (
     SELECT
-        transfers.archive,
-        transfers.kind,
-        transfers.interface,
-        transfers.direction,
-        transfers.size_bytes,
-        -- Integers, as in the rollup, so that sums are the same whatever the order of addition.
-        round(transfers.duration_s * 1e6)::bigint AS duration_us,
-        transfers.is_failed,
-        transfers.is_failure_logged,
-        transfers.is_size_saturated,
-        (transfers.ended_at AT TIME ZONE archives.timezone)::date AS starts_on
-    FROM transfers
-    INNER JOIN archives ON transfers.archive = archives.archive
+        cells.archive,
+        cells.kind,
+        cells.interface,
+        cells.direction,
+        sum(cells.transfer_count)::bigint AS transfer_count,
+        sum(cells.failed_count)::bigint AS failed_count,
+        bool_or(cells.failed_count > 0 OR cells.is_failure_logged) AS has_failures,
+        coalesce(sum(cells.transfer_count) FILTER (WHERE NOT cells.is_failure_logged), 0)::bigint
+            AS failures_unknown_count,
+        sum(cells.transfer_count - cells.failed_count) AS moved_count,
+        sum(cells.saturated_count)::bigint AS saturated_count,
+        sum(cells.size_bytes) AS size_bytes,
+        sum(cells.unknown_size_count)::bigint AS unknown_size_count,
+        sum(cells.duration_us) AS duration_us,
+        sum(cells.unknown_duration_count)::bigint AS unknown_duration_count,
+        cells.starts_on
+    FROM cells
+    -- For sorting: a number that differs often comes before names that hardly differ.
+    GROUP BY
+        cells.starts_on,
+        cells.interface,
+        cells.direction,
+        cells.archive,
+        cells.kind
 )
 
 SELECT
-    asked_for.archive,
-    asked_for.kind,
-    asked_for.interface,
-    asked_for.direction,
+    days.archive,
+    days.kind,
+    days.interface,
+    days.direction,
 
-    count(*) AS transfer_count,
-    CASE
-        WHEN bool_or(asked_for.is_failed OR asked_for.is_failure_logged)
-            THEN count(*) FILTER (WHERE asked_for.is_failed)
-    END AS failed_count,
-    count(*) FILTER (WHERE NOT asked_for.is_failure_logged) AS failures_unknown_count,
-    count(*) FILTER (WHERE asked_for.is_size_saturated AND NOT asked_for.is_failed) AS saturated_count,
+    days.transfer_count,
+    CASE WHEN days.has_failures THEN days.failed_count END AS failed_count,
+    days.failures_unknown_count,
+    days.saturated_count,
     -- 0 if all transfers failed; unknown if the others have no sizes.
+    CASE WHEN days.moved_count = 0 OR days.unknown_size_count < days.moved_count THEN days.size_bytes END
+        AS size_bytes,
+    days.unknown_size_count,
     CASE
-        WHEN bool_and(asked_for.is_failed) THEN 0
-        ELSE sum(asked_for.size_bytes) FILTER (WHERE NOT asked_for.is_failed)
-    END AS size_bytes,
-    count(*) FILTER (WHERE asked_for.size_bytes IS NULL AND NOT asked_for.is_failed) AS unknown_size_count,
-    CASE
-        WHEN bool_and(asked_for.is_failed) THEN 0
-        ELSE sum(asked_for.duration_us) FILTER (WHERE NOT asked_for.is_failed)
+        WHEN days.moved_count = 0 OR days.unknown_duration_count < days.moved_count THEN days.duration_us
     END::double precision / 1e6 AS duration_s,
-    count(*) FILTER (WHERE asked_for.duration_us IS NULL AND NOT asked_for.is_failed)
-        AS unknown_duration_count,
+    days.unknown_duration_count,
 
-    asked_for.starts_on
-FROM asked_for
--- Sorting is faster if a number that differs often comes before names that hardly differ.
-GROUP BY
-    asked_for.starts_on,
-    asked_for.interface,
-    asked_for.direction,
-    asked_for.archive,
-    asked_for.kind
+    days.starts_on
+FROM days
 
 $function$;
