@@ -156,34 +156,24 @@ by_hour AS (
     GROUP BY 1, 2, 3, 4, 5, 6
 ),
 by_bin AS (
-    SELECT source_id, interface, direction, class_of_service, day, bin, sum(transfer_count)::bigint AS n
+    SELECT source_id, interface, direction, class_of_service, day, bin, sum(transfer_count)::bigint AS bin_count
     FROM parts
     WHERE bin IS NOT NULL
     GROUP BY 1, 2, 3, 4, 5, 6
 ),
-histograms AS (
+-- Rows of hours and rows of bins, one below the other: a join of the two could compare each with each.
+both_of_them AS (
+    SELECT *, NULL::integer AS bin, NULL::bigint AS bin_count FROM by_hour
+    UNION ALL
     SELECT
-        source_id,
-        interface,
-        direction,
-        class_of_service,
-        day,
-        array_agg(bin ORDER BY bin) AS rate_bins,
-        array_agg(n ORDER BY bin) AS rate_counts
+        source_id, interface, direction, class_of_service, day,
+        NULL,
+        0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+        bin,
+        bin_count
     FROM by_bin
-    GROUP BY 1, 2, 3, 4, 5
 ),
-histograms_of_routes AS (
-    SELECT routes.id AS route_id, histograms.day, histograms.rate_bins, histograms.rate_counts
-    FROM histograms
-    JOIN core.routes
-        ON
-            routes.source_id = histograms.source_id
-            AND routes.interface = histograms.interface
-            AND routes.direction = histograms.direction
-            AND routes.class_of_service IS NOT DISTINCT FROM histograms.class_of_service
-),
-days AS (
+days AS MATERIALIZED (
     SELECT
         source_id,
         interface,
@@ -213,8 +203,10 @@ days AS (
         coalesce(array_agg(size_bytes ORDER BY hour) FILTER (WHERE hour IS NOT NULL), '{}')
             AS hour_size_bytes,
         coalesce(array_agg(unknown_size_count ORDER BY hour) FILTER (WHERE hour IS NOT NULL), '{}')
-            AS hour_unknown_size_counts
-    FROM by_hour
+            AS hour_unknown_size_counts,
+        coalesce(array_agg(bin ORDER BY bin) FILTER (WHERE bin IS NOT NULL), '{}') AS rate_bins,
+        coalesce(array_agg(bin_count ORDER BY bin) FILTER (WHERE bin IS NOT NULL), '{}') AS rate_counts
+    FROM both_of_them
     GROUP BY 1, 2, 3, 4, 5
 )
 SELECT
@@ -240,14 +232,12 @@ SELECT
     days.hour_failed_counts,
     days.hour_size_bytes,
     days.hour_unknown_size_counts,
-    coalesce(histograms_of_routes.rate_bins, '{}'),
-    coalesce(histograms_of_routes.rate_counts, '{}')
+    days.rate_bins,
+    days.rate_counts
 FROM days
 JOIN core.routes
     ON
         routes.source_id = days.source_id
         AND routes.interface = days.interface
         AND routes.direction = days.direction
-        AND routes.class_of_service IS NOT DISTINCT FROM days.class_of_service
-LEFT JOIN histograms_of_routes
-    ON histograms_of_routes.route_id = routes.id AND histograms_of_routes.day = days.day;
+        AND routes.class_of_service IS NOT DISTINCT FROM days.class_of_service;

@@ -38,9 +38,12 @@ FUNCTIONS = [each for each in OBJECTS if each.metadata.kind == "function"]
 CALCULATING = [each for each in FUNCTIONS if not reads_tables(each)]
 READING = [each for each in FUNCTIONS if reads_tables(each)]
 COMPARING = [each.name for each in READING if "b" in each.metadata.arguments]
+# Functions that read only the cells of days, unless a client is asked for.
+BY_DAY = [each.name for each in READING if "selected_days" in each.metadata.depends_on]
 # For functions that do not always read the transfers, arguments that make them do so.
 READS_TRANSFERS = {
     "idle_windows": ["client => 'cray'"],
+    **{name: ["client => 'cray'"] for name in (*BY_DAY, "selected_days")},
     **{name: ["a => 'llnl'", "b => 'llnl'"] for name in COMPARING},
 }
 # The facts that a function reads instead of transfers.
@@ -589,6 +592,16 @@ def test_times_known_only_at_execution_prune_too(database: psycopg.Connection, f
     arguments = [*READS_TRANSFERS.get(function.name, []), edge]
     plan = explain(database, f"SELECT * FROM mart.{function.name}({', '.join(arguments)})")
     assert "Subplans Removed" in plan
+
+
+@pytest.mark.parametrize("name", [*BY_DAY, "selected_days"])
+def test_questions_of_days_read_no_facts(database: psycopg.Connection, name: str) -> None:
+    insert_rows(database, {"transfers": [{"ended_at": moment} for moment in THREE_MONTHS]})
+    arguments = "'llnl', '1998-04-03', '1998-04-29', 'nft', 'get', NULL, 'a'"
+    for call in ("", arguments):
+        plan = explain(database, f"SELECT * FROM mart.{name}({call})")
+        assert "day_cells" in plan
+        assert not re.search(r"transfers_\d|hosts", plan)
 
 
 def test_residuals_fit_their_line_once(database: psycopg.Connection) -> None:

@@ -17,15 +17,17 @@ CREATE FUNCTION mart.hour_profiles(
     failures_unknown_count bigint,
     size_bytes numeric,
     hour_count bigint,
-    mean_transfer_count double precision
+    mean_transfer_count double precision,
+    first_on date,
+    last_on date
 )
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
-WITH transfers AS (
+WITH day_cells AS (
     SELECT selected.*
     FROM
-        mart.selected_transfers(
+        mart.selected_days(
             archive => hour_profiles.archive,
             since => hour_profiles.since,
             until => hour_profiles.until,
@@ -65,41 +67,39 @@ hours AS (
     FROM generate_series(0, 23) AS hours (hour)
 ),
 
-asked_for AS (
-    SELECT
-        transfers.archive,
-        transfers.kind,
-        transfers.size_bytes,
-        transfers.is_failed,
-        transfers.is_failure_logged,
-        transfers.ended_at AT TIME ZONE archives.timezone AS ended_local
-    FROM transfers
-    INNER JOIN archives ON transfers.archive = archives.archive
-    WHERE NOT transfers.is_time_of_day_unknown
-),
-
 -- An hour of the archive's own clock, without correcting for clock changes.
 placed AS (
     SELECT
-        asked_for.*,
-        extract(ISODOW FROM asked_for.ended_local)::integer AS weekday,
-        extract(HOUR FROM asked_for.ended_local)::integer AS hour
-    FROM asked_for
+        day_cells.archive,
+        day_cells.kind,
+        day_cells.starts_on,
+        day_cells.is_failure_logged,
+        extract(ISODOW FROM day_cells.starts_on)::integer AS weekday,
+        unnest(day_cells.hours)::integer AS hour,
+        unnest(day_cells.hour_transfer_counts) AS transfer_count,
+        unnest(day_cells.hour_failed_counts) AS failed_count,
+        unnest(day_cells.hour_size_bytes) AS size_bytes,
+        unnest(day_cells.hour_unknown_size_counts) AS unknown_size_count
+    FROM day_cells
 ),
 
--- Materialized, so that each transfer is read only once; finding the archives does not read them again.
+-- Materialized, so that each cell is read only once; finding the archives does not read them again.
 counts AS MATERIALIZED (
     SELECT
         placed.archive,
         placed.kind,
         placed.weekday,
         placed.hour,
-        count(*) AS transfer_count,
-        count(*) FILTER (WHERE placed.is_failed) AS failed_count,
-        count(*) FILTER (WHERE NOT placed.is_failure_logged) AS failures_unknown_count,
-        bool_or(placed.is_failed OR placed.is_failure_logged) AS has_failures,
-        bool_and(placed.is_failed) AS is_every_failed,
-        sum(placed.size_bytes) FILTER (WHERE NOT placed.is_failed) AS size_bytes
+        sum(placed.transfer_count)::bigint AS transfer_count,
+        sum(placed.failed_count)::bigint AS failed_count,
+        coalesce(sum(placed.transfer_count) FILTER (WHERE NOT placed.is_failure_logged), 0)::bigint
+            AS failures_unknown_count,
+        bool_or(placed.failed_count > 0 OR placed.is_failure_logged) AS has_failures,
+        sum(placed.transfer_count - placed.failed_count) AS moved_count,
+        sum(placed.unknown_size_count) AS unknown_size_count,
+        sum(placed.size_bytes) AS size_bytes,
+        min(placed.starts_on) AS first_on,
+        max(placed.starts_on) AS last_on
     FROM placed
     GROUP BY
         placed.hour,
@@ -108,22 +108,50 @@ counts AS MATERIALIZED (
         placed.kind
 ),
 
--- How often each hour of the week was in service. Service runs from the first to the last cell of the
--- requested interface and direction within the range. Forgotten times have cells but no transfers.
+-- The first days that are counted. Forgotten times have cells, but only since there are cells of days.
+first_days AS (
+    SELECT
+        counted.archive,
+        min(counted.starts_on) AS first_on
+    FROM mart.day_cells AS counted
+    GROUP BY counted.archive
+),
+
+-- How often each hour of the week was in service: within the days of the range, from the first to the last
+-- cell of the interface and direction asked for, but not at forgotten times whose transfers are not counted.
 -- (`greatest` and `least` ignore nulls.)
 spans AS (
     SELECT
         archives.archive,
         archives.timezone,
-        greatest(min(cells.cell_at), hour_profiles.since, archives.retained_since) AS first_at,
-        least(max(cells.cell_at), hour_profiles.until - interval '1 microsecond') AS last_at
+        greatest(
+            min(cells.cell_at),
+            date_trunc('day', hour_profiles.since, archives.timezone),
+            CASE
+                WHEN hour_profiles.client IS NULL AND archives.retained_since IS NOT NULL
+                    THEN least(
+                        archives.retained_since, first_days.first_on::timestamp AT TIME ZONE archives.timezone
+                    )
+                ELSE archives.retained_since
+            END
+        ) AS first_at,
+        least(
+            max(cells.cell_at),
+            (
+                date_trunc(
+                    'day', (hour_profiles.until - interval '1 microsecond') AT TIME ZONE archives.timezone
+                )
+                + interval '1 day'
+            ) AT TIME ZONE archives.timezone - interval '1 microsecond'
+        ) AS last_at
     FROM cells
     INNER JOIN archives ON cells.archive = archives.archive
+    INNER JOIN first_days ON cells.archive = first_days.archive
     WHERE
         (hour_profiles.archive IS NULL OR cells.archive = hour_profiles.archive)
         AND (hour_profiles.interface IS NULL OR cells.interface = hour_profiles.interface)
         AND (hour_profiles.direction IS NULL OR cells.direction = hour_profiles.direction)
-    GROUP BY archives.archive, archives.timezone, archives.retained_since
+    GROUP BY archives.archive, archives.timezone, archives.retained_since, first_days.first_on
 ),
 
 -- Hours in which any transfer of the archive ended. Two days are longer than any local day.
@@ -208,7 +236,9 @@ answering AS (
     SELECT
         counts.archive,
         counts.kind,
-        bool_or(counts.has_failures) AS has_failures
+        bool_or(counts.has_failures) AS has_failures,
+        min(counts.first_on) AS first_on,
+        max(counts.last_on) AS last_on
     FROM counts
     GROUP BY counts.archive, counts.kind
 )
@@ -226,9 +256,14 @@ SELECT
         WHEN coalesce(counts.has_failures, answering.has_failures) THEN coalesce(counts.failed_count, 0)
     END AS failed_count,
     coalesce(counts.failures_unknown_count, 0) AS failures_unknown_count,
-    CASE WHEN coalesce(counts.is_every_failed, TRUE) THEN 0 ELSE counts.size_bytes END AS size_bytes,
+    CASE
+        WHEN coalesce(counts.moved_count, 0) = 0 THEN 0
+        WHEN counts.unknown_size_count < counts.moved_count THEN counts.size_bytes
+    END AS size_bytes,
     coalesce(served.hour_count, 0) AS hour_count,
-    coalesce(counts.transfer_count, 0) / served.hour_count::double precision AS mean_transfer_count
+    coalesce(counts.transfer_count, 0) / served.hour_count::double precision AS mean_transfer_count,
+    answering.first_on,
+    answering.last_on
 FROM answering
 CROSS JOIN weekdays
 CROSS JOIN hours

@@ -13,15 +13,17 @@ CREATE FUNCTION mart.flagged_transfers(
     flag text,
     flagged_count bigint,
     transfer_count bigint,
-    flagged_ratio double precision
+    flagged_ratio double precision,
+    first_on date,
+    last_on date
 )
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
-WITH transfers AS (
+WITH cells AS (
     SELECT selected.*
     FROM
-        mart.selected_transfers(
+        mart.selected_days(
             archive => flagged_transfers.archive,
             since => flagged_transfers.since,
             until => flagged_transfers.until,
@@ -32,29 +34,32 @@ WITH transfers AS (
         ) AS selected
 ),
 
--- Each transfer is read once, and not once for each flag.
+-- Each cell is read once, and not once for each flag.
 counts AS (
     SELECT
-        transfers.archive,
-        transfers.kind,
-        transfers.interface,
-        count(*) AS transfer_count,
-        count(*) FILTER (WHERE transfers.is_time_ambiguous) AS ambiguous_count,
-        count(*) FILTER (WHERE transfers.is_time_of_day_unknown) AS day_only_count,
-        count(*) FILTER (WHERE transfers.is_duration_coarse) AS coarse_count,
-        count(*) FILTER (WHERE transfers.is_duration_below_clock) AS below_clock_count,
-        count(*) FILTER (WHERE transfers.is_size_saturated) AS saturated_count,
-        count(*) FILTER (WHERE transfers.is_rate_inconsistent) AS inconsistent_count,
+        cells.archive,
+        cells.kind,
+        cells.interface,
+        sum(cells.transfer_count)::bigint AS transfer_count,
+        sum(cells.ambiguous_count)::bigint AS ambiguous_count,
+        sum(cells.day_only_count)::bigint AS day_only_count,
+        sum(cells.coarse_count)::bigint AS coarse_count,
+        sum(cells.below_clock_count)::bigint AS below_clock_count,
+        sum(cells.flagged_saturated_count)::bigint AS saturated_count,
+        sum(cells.inconsistent_count)::bigint AS inconsistent_count,
         CASE
-            WHEN bool_or(transfers.is_failed OR transfers.is_failure_logged)
-                THEN count(*) FILTER (WHERE transfers.is_failed)
+            WHEN bool_or(cells.failed_count > 0 OR cells.is_failure_logged)
+                THEN sum(cells.failed_count)::bigint
         END AS failed_count,
-        count(*) FILTER (WHERE transfers.is_failed OR transfers.is_failure_logged) AS judged_count
-    FROM transfers
+        sum(CASE WHEN cells.is_failure_logged THEN cells.transfer_count ELSE cells.failed_count END)::bigint
+            AS judged_count,
+        min(cells.starts_on) AS first_on,
+        max(cells.starts_on) AS last_on
+    FROM cells
     GROUP BY
-        transfers.archive,
-        transfers.kind,
-        transfers.interface
+        cells.archive,
+        cells.kind,
+        cells.interface
 )
 
 SELECT
@@ -65,7 +70,9 @@ SELECT
 
     flags.flagged_count,
     counts.transfer_count,
-    flags.flagged_count / flags.flaggable_count::double precision AS flagged_ratio
+    flags.flagged_count / flags.flaggable_count::double precision AS flagged_ratio,
+    counts.first_on,
+    counts.last_on
 FROM counts
 CROSS JOIN
     LATERAL (
