@@ -824,16 +824,17 @@ class Mart:
     ) -> pl.DataFrame:
         """One row per archive, local day with transfers, interface and direction.
 
-        Transfers, failures and bytes by local day. The days are the same as in mart.activity, but the
-        transfers themselves are counted, so you can filter by client or class of service. Without these
-        filters mart.activity gives the same answer much faster. Days without transfers have no row. Nor
-        do days that the archive has forgotten (`tapewise forget`), although mart.activity still covers
-        them.
+        Transfers, failures and bytes by local day. The days are those of mart.activity, but they can be
+        filtered by class of service and by client. A range means whole days. A day without transfers
+        has no row. Days whose detail the archive has forgotten (`tapewise forget`) are covered, except
+        for one client, and those forgotten before the warehouse had mart.day_cells. A log that reports
+        another's failures does so for all of its first and last day; with a client, from its first to
+        its last line.
 
         Args:
             archive: only this archive (null = all)
-            since: only transfers that ended at or after this time (null = from the first)
-            until: only transfers that ended before this time (null = to the last)
+            since: only local days that end after this time (null = from the first)
+            until: only local days that begin before this time (null = to the last)
             interface: only this interface (null = all)
             direction: put or get (null = both)
             client: only this client machine (null = all)
@@ -937,6 +938,104 @@ class Mart:
             FROM mart.daily_figures
             WHERE section = 'tape_drives' AND figure = 'mount_count'
             ORDER BY archive, reported_on, system, drive_type
+        """
+
+    def day_cells(
+        self,
+        *,
+        archive: Values = None,
+        kind: Values = None,
+        timezone: Values = None,
+        source: Values = None,
+        interface: Values = None,
+        direction: Values = None,
+        class_of_service: Values = None,
+        transfer_count: Values = None,
+        failed_count: Values = None,
+        saturated_count: Values = None,
+        size_bytes: Values = None,
+        unknown_size_count: Values = None,
+        duration_us: Values = None,
+        unknown_duration_count: Values = None,
+        ambiguous_count: Values = None,
+        day_only_count: Values = None,
+        coarse_count: Values = None,
+        below_clock_count: Values = None,
+        flagged_saturated_count: Values = None,
+        inconsistent_count: Values = None,
+        rated_size_bytes: Values = None,
+        rated_duration_us: Values = None,
+        hours: Values = None,
+        hour_transfer_counts: Values = None,
+        hour_failed_counts: Values = None,
+        hour_size_bytes: Values = None,
+        hour_unknown_size_counts: Values = None,
+        rate_bins: Values = None,
+        rate_counts: Values = None,
+        rate_bytes_per_s: Values = None,
+        is_failure_logged: Values = None,
+        starts_on: Values = None,
+    ) -> pl.DataFrame:
+        """One row per archive, source, interface, direction, class of service and local day on which
+        transfers ended.
+
+        The rollup by local day, which charts read in place of the transfers: a thousand times fewer
+        rows. It also covers the days whose detail the archive has forgotten (`tapewise forget`), except
+        those forgotten before the warehouse had this rollup. For a range, and for one client, use
+        mart.selected_days.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            timezone: the archive's own zone (IANA name), whose days and hours are counted
+            source: the source whose log reports the transfers
+            interface: the program that moved the files (ftp, nft, hsi, ...)
+            direction: put or get
+            class_of_service: class of service as in the log; null where the log has none
+            transfer_count: transfers that ended on the day, failed ones included
+            failed_count: how many of them failed, as far as logs report it
+            saturated_count: how many of the others have a saturated size
+            size_bytes: bytes of those that did not fail, as far as sizes are known; all bytes of a
+                transfer count on the day it ended
+            unknown_size_count: how many did not fail and have no size
+            duration_us: total microseconds of those that did not fail, as far as durations are known;
+                an integer, so that sums equal any recount
+            unknown_duration_count: how many did not fail and have no duration
+            ambiguous_count: how many have is_time_ambiguous of mart.transfers, failed ones included
+            day_only_count: how many have is_time_of_day_unknown, failed ones included
+            coarse_count: how many have is_duration_coarse, failed ones included
+            below_clock_count: how many have is_duration_below_clock, failed ones included
+            flagged_saturated_count: how many have is_size_saturated, failed ones included
+            inconsistent_count: how many have is_rate_inconsistent, failed ones included
+            rated_size_bytes: bytes of those counted in rate_counts
+            rated_duration_us: total microseconds of those counted in rate_counts
+            hours: the hours of the local clock (0 to 23) in which transfers ended, ascending; transfers
+                of which only the day is known are in none
+            hour_transfer_counts: for each of the hours, how many transfers ended in it, failed ones
+                included
+            hour_failed_counts: for each of the hours, how many of them failed
+            hour_size_bytes: for each of the hours, the bytes of those that did not fail, as far as
+                sizes are known
+            hour_unknown_size_counts: for each of the hours, how many did not fail and have no size
+            rate_bins: bins of the rates of those that did not fail and have a rate, a duration and an
+                unsaturated size, ascending (mart.histogram_bin); mart.histogram_value is within 1/128
+                of each rate in its bin
+            rate_counts: for each of the bins, how many rates are in it
+            rate_bytes_per_s: always null here; the rate itself in mart.selected_days, where a row is
+                one transfer
+            is_failure_logged: whether their log reports failures, or another log reports them for any
+                part of the day
+            starts_on: local date of the day, in the archive's own zone
+
+        In SQL:
+
+            SELECT starts_on, interface, direction, sum(transfer_count) AS transfer_count
+            FROM mart.day_cells
+            WHERE archive = 'llnl' AND starts_on >= '1998-04-02' AND starts_on < '1998-05-01'
+            GROUP BY starts_on, interface, direction
+            ORDER BY starts_on, interface, direction
         """
 
     def disk_open_times(
@@ -1445,12 +1544,14 @@ class Mart:
         """One row per archive, interface and flag, including flags that no transfer has.
 
         How many transfers are doubtful, and why, by the flags (is_...) of mart.transfers. Failed
-        transfers are included, and a transfer may have several flags.
+        transfers are included, and a transfer may have several flags. A range means whole local days.
+        Days whose detail the archive has forgotten (`tapewise forget`) are covered, except for one
+        client, and except days that were forgotten before the warehouse had mart.day_cells.
 
         Args:
             archive: only this archive (null = all)
-            since: only transfers that ended at or after this time (null = from the first)
-            until: only transfers that ended before this time (null = to the last)
+            since: only local days that end after this time (null = from the first)
+            until: only local days that begin before this time (null = to the last)
             interface: only this interface (null = all)
             direction: put or get (null = both)
             client: only this client machine (null = all)
@@ -1466,6 +1567,8 @@ class Mart:
             transfer_count: all transfers of the archive and interface, with and without flags
             flagged_ratio: flagged_count over transfer_count (0 to 1), but for failed over the transfers
                 whose log reports failures; null where flagged_count is null
+            first_on: local date of the first day on which a transfer of the archive and interface ended
+            last_on: local date of the last such day
 
         In SQL:
 
@@ -1473,6 +1576,46 @@ class Mart:
             FROM mart.flagged_transfers(since => now() - INTERVAL '1 month')
             WHERE kind = 'measured' AND flagged_count > 0
             ORDER BY archive, interface, flagged_count DESC
+        """
+
+    def histogram_bin(
+        self,
+        *,
+        value: float,
+    ) -> pl.DataFrame:
+        """The number of the bin (0 to 131,071); null for null.
+
+        The bin of a number in the histograms of mart.day_cells. Each factor of two has 64 bins of equal
+        width, and numbers up to 0 are in bin 0, so larger numbers are in later bins. Loads compute the
+        same, to the bit.
+
+        Args:
+            value: the number
+
+        In SQL:
+
+            SELECT mart.histogram_bin(rate_bytes_per_s) AS rate_bin, count(*) AS transfer_count
+            FROM mart.selected_transfers(archive => 'llnl', since => '1999-11-01', until => '1999-11-02')
+            GROUP BY rate_bin
+            ORDER BY rate_bin
+        """
+
+    def histogram_value(
+        self,
+        *,
+        bin: int,
+    ) -> pl.DataFrame:
+        """The middle of the bin, 0 for bin 0; null for null.
+
+        The number that stands for a bin of mart.histogram_bin. It is the middle of the bin, and so
+        within 1/128 (0.8 %) of each positive number in it.
+
+        Args:
+            bin: the number of the bin
+
+        In SQL:
+
+            SELECT mart.histogram_value(mart.histogram_bin(1000)) AS about_1000
         """
 
     def hour_profiles(
@@ -1495,12 +1638,14 @@ class Mart:
         within the range; they include each hour that clocks repeat and leave out those that clocks
         skip. An hour that recorded outages cover by half or more is not in service, unless a transfer
         ended in it. Nor is any hour of a local day on which no transfer of the archive ended, because
-        an idle archive looks the same as one that is down or has no log.
+        an idle archive looks the same as one that is down or has no log. A range means whole local
+        days. Days whose detail the archive has forgotten (`tapewise forget`) are covered, except for
+        one client, and except days that were forgotten before the warehouse had mart.day_cells.
 
         Args:
             archive: only this archive (null = all)
-            since: only transfers that ended at or after this time (null = from the first)
-            until: only transfers that ended before this time (null = to the last)
+            since: only local days that end after this time (null = from the first)
+            until: only local days that begin before this time (null = to the last)
             interface: only this interface (null = all)
             direction: put or get (null = both)
             client: only this client machine (null = all)
@@ -1522,6 +1667,9 @@ class Mart:
                 no size is known; a saturated size counts as logged
             hour_count: how many hours of this weekday and hour were in service
             mean_transfer_count: transfer_count over hour_count; null where no such hour was in service
+            first_on: local date of the first day on which such a transfer of the archive ended,
+                whatever its weekday
+            last_on: local date of the last such day
 
         In SQL:
 
@@ -2130,22 +2278,27 @@ class Mart:
         direction: str | None = None,
         client: str | None = None,
         class_of_service: str | None = None,
+        is_exact: bool | None = None,
     ) -> pl.DataFrame:
         """One row per archive, local month with such transfers, interface and direction.
 
         How fast files moved, by local month, interface and direction. Only transfers with a rate are
         included. Failed transfers, saturated sizes, unknown sizes and durations, and zero durations
         without a logged rate are left out of the counts and sums too. A month without any such transfer
-        has no row.
+        has no row. A range means whole local days. Percentiles are read from histograms, and differ
+        from the exact ones, which is_exact gives, by at most 1/128 (0.8 %). Days whose detail the
+        archive has forgotten (`tapewise forget`) are covered, except for one client or exact
+        percentiles, and except days that were forgotten before the warehouse had mart.day_cells.
 
         Args:
             archive: only this archive (null = all)
-            since: only transfers that ended at or after this time (null = from the first)
-            until: only transfers that ended before this time (null = to the last)
+            since: only local days that end after this time (null = from the first)
+            until: only local days that begin before this time (null = to the last)
             interface: only this interface (null = all)
             direction: put or get (null = both)
             client: only this client machine (null = all)
             class_of_service: only this class of service (null = all)
+            is_exact: exact percentiles, from the transfers themselves, which takes longer
 
         Columns:
             archive: name of the archive
@@ -2162,6 +2315,9 @@ class Mart:
             p50_rate_bytes_per_s: the median of their rates
             p90_rate_bytes_per_s: the rate below which nine tenths of these transfers lie
             starts_on: local date on which the month begins, in the archive's own zone
+            first_on: local date of the first day of the month, within the range, on which such a
+                transfer ended
+            last_on: local date of the last such day
 
         In SQL:
 
@@ -3245,6 +3401,88 @@ class Mart:
             ORDER BY interface, direction, block
         """
 
+    def selected_days(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+        is_exact: bool | None = None,
+    ) -> pl.DataFrame:
+        """One row per cell: a row of mart.day_cells, or one transfer with a client or if exact. Several
+        rows may have the same day, interface and direction, so they are to be added up.
+
+        The rows of mart.day_cells that the arguments select. A range means whole days of the archive's
+        own clock: all those that it touches. Without a client, these are the stored cells. With a
+        client, or if asked to be exact, each transfer is a cell of its own: this reads the transfers,
+        which takes longer, and finds none on days whose detail the archive has forgotten. Functions of
+        mart that count by day read this one, so they all select the same transfers.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only local days that end after this time (null = from the first)
+            until: only local days that begin before this time (null = to the last)
+            interface: only this interface (null = all)
+            direction: put or get (null = both)
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+            is_exact: read the transfers, so that rates are known exactly
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            timezone: the archive's own zone (IANA name), whose days and hours are counted
+            source: the source whose log reports the transfers
+            interface: the program that moved the files (ftp, nft, hsi, ...)
+            direction: put or get
+            class_of_service: class of service as in the log; null where the log has none
+            transfer_count: transfers that ended on the day, failed ones included
+            failed_count: how many of them failed, as far as logs report it
+            saturated_count: how many of the others have a saturated size
+            size_bytes: bytes of those that did not fail, as far as sizes are known; all bytes of a
+                transfer count on the day it ended
+            unknown_size_count: how many did not fail and have no size
+            duration_us: total microseconds of those that did not fail, as far as durations are known;
+                an integer, so that sums equal any recount
+            unknown_duration_count: how many did not fail and have no duration
+            ambiguous_count: how many have is_time_ambiguous of mart.transfers, failed ones included
+            day_only_count: how many have is_time_of_day_unknown, failed ones included
+            coarse_count: how many have is_duration_coarse, failed ones included
+            below_clock_count: how many have is_duration_below_clock, failed ones included
+            flagged_saturated_count: how many have is_size_saturated, failed ones included
+            inconsistent_count: how many have is_rate_inconsistent, failed ones included
+            rated_size_bytes: bytes of those counted in rate_counts
+            rated_duration_us: total microseconds of those counted in rate_counts
+            hours: the hours of the local clock (0 to 23) in which transfers ended, ascending; transfers
+                of which only the day is known are in none
+            hour_transfer_counts: for each of the hours, how many transfers ended in it, failed ones
+                included
+            hour_failed_counts: for each of the hours, how many of them failed
+            hour_size_bytes: for each of the hours, the bytes of those that did not fail, as far as
+                sizes are known
+            hour_unknown_size_counts: for each of the hours, how many did not fail and have no size
+            rate_bins: bins of the rates of those that did not fail and have a rate, a duration and an
+                unsaturated size, ascending (mart.histogram_bin); mart.histogram_value is within 1/128
+                of each rate in its bin
+            rate_counts: for each of the bins, how many rates are in it
+            rate_bytes_per_s: always null here; the rate itself in mart.selected_days, where a row is
+                one transfer
+            is_failure_logged: whether their log reports failures, or another log reports them for any
+                part of the day
+            starts_on: local date of the day, in the archive's own zone
+
+        In SQL:
+
+            SELECT starts_on, sum(transfer_count) AS transfer_count, sum(size_bytes) AS size_bytes
+            FROM mart.selected_days(archive => 'llnl', since => '1999-11-01', until => '1999-12-01', direction => 'get')
+            GROUP BY starts_on
+            ORDER BY starts_on
+        """
+
     def selected_requests(
         self,
         *,
@@ -3345,7 +3583,7 @@ class Mart:
         In SQL:
 
             SELECT ended_at, user_id, size_bytes, duration_s
-            FROM mart.selected_requests(archive => 'llnl', since => '1999-11-01', until => '1999-11-02', direction => 'get')
+            FROM mart.selected_requests(archive => 'llnl', since => now() - INTERVAL '1 day', direction => 'get')
             ORDER BY size_bytes DESC
             LIMIT 10
         """
@@ -3420,7 +3658,7 @@ class Mart:
         In SQL:
 
             SELECT ended_at, user_id, size_bytes, duration_s
-            FROM mart.selected_transfers(archive => 'llnl', since => '1999-11-01', until => '1999-11-02', direction => 'get')
+            FROM mart.selected_transfers(archive => 'llnl', since => now() - INTERVAL '1 day', direction => 'get')
             ORDER BY size_bytes DESC
             LIMIT 10
         """

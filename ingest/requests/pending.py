@@ -91,7 +91,7 @@ class Derivations:
                 written = copy_encoded(self._connection, requests, derived.columns, derived.pieces)
                 if written != derived.row_count:
                     raise DatabaseError(
-                        f"{derived.row_count} rows were sent to core.requests, {written} arrived"
+                        f"{derived.row_count} rows were sent to core.requests, but {written} arrived"
                     )
 
 

@@ -85,8 +85,8 @@ def drop_source(
 ) -> DroppedSource:
     """Drop a source: its facts, its ledger rows and its share of the rollup. Requests are rebuilt.
 
-    Afterwards, the warehouse is as if the source had never been read, but its archive stays. Ten-minute
-    cells whose detail was forgotten cannot be split by source. They are deleted if the archive has no other counted
+    Afterwards, the warehouse is as if the source had never been read, but its archive stays. Ten-minute cells
+    whose detail was forgotten cannot be split by source. They are deleted if the archive has no other counted
     source; otherwise they stay (`has_left_cells`). Everything happens in one transaction, which waits for any
     load of the archive (and calls `on_wait`). Raises LookupFailedError if there is no such source, and
     RetentionError if the archive is simulated.

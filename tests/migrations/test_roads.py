@@ -189,7 +189,7 @@ def test_an_upgrade_keeps_the_data_of_the_first_release(empty: Warehouse):
     # Add the columns of later revisions here, by table.
     added: dict[str, dict[str, object]] = {}
     found = read_tables(empty)
-    # 0022 counts the transfers by day.
+    # 0023 counts the transfers by day.
     assert sorted(row["direction"] for row in found.pop("core.routes")) == ["get", "put"]
     assert sorted(row["day"] for row in found.pop("core.day_cells")) == ["1997-10-01", "1997-11-01"]
     assert found == {table: [row | added.get(table, {}) for row in rows] for table, rows in data.items()}

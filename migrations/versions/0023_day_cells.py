@@ -7,8 +7,8 @@ from pathlib import Path
 
 from tapewise.migrations.statements import run
 
-revision = "0022"
-down_revision = "0021"
+revision = "0023"
+down_revision = "0022"
 
 
 def upgrade() -> None:
