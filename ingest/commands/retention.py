@@ -145,7 +145,7 @@ def replace_command(
 def forget(
     settings: Settings, archive: str, before: datetime, yes: bool, dry_run: bool, as_json: bool
 ) -> None:
-    """Forget an archive's individual transactions from before a date, but keep its ten-minute rollup.
+    """Forget an archive's individual transactions from before a date; its rollups stay.
 
     This cannot be undone. Lines from before the date are ignored from then on ("before retention"), even if
     they are read again.

@@ -1,4 +1,4 @@
-"""`tapewise forget`: deletes the detail from before a day, but keeps the ten-minute rollup.
+"""`tapewise forget`: deletes the detail from before a day, and keeps the rollups.
 
 Forgetting is permanent, because the day is stored in `core.archives.retained_since`. Lines from before that
 day are ignored from then on (`tapewise.ingest.records.format.ignore_forgotten`), so no line is counted twice,
@@ -86,11 +86,11 @@ def forget_detail(
 ) -> Forgotten:
     """Forget the facts of archive `name` from before the day `before`, in the archive's own time zone.
 
-    This deletes facts and requests from that time, names without any remaining fact, known segments of files,
-    and the texts of rejected lines. The rollup stays. Loaded lines whose facts are deleted count as ignored
-    from now on, so that the ledger still balances. Everything happens in one transaction, which waits for any
-    load of the archive (and calls `on_wait`). Raises LookupFailedError, or RetentionError if more has already
-    been forgotten, the day is in the future, or the archive is simulated.
+    This deletes the facts and requests from that time, names without any remaining fact, known segments of
+    files and the texts of rejected lines. The rollups stay. Lines that were loaded count as ignored from now
+    on, so the ledger balances. Everything happens in one transaction, which waits for any load of the archive
+    (and calls `on_wait`). Raises LookupFailedError, or RetentionError if more is already forgotten, the day
+    is in the future, or the archive is simulated.
     """
     with closing(warehouse.connect(Role.OWNER)) as connection, connection.transaction():
         lock_archive(connection, get_archive(connection, name).id, on_wait)

@@ -398,3 +398,27 @@ def test_the_ledger_is_a_recount_after_forgetting_too(warehouse: Warehouse, tmp_
     forget(warehouse, DAY + timedelta(days=1))
     with closing(warehouse.connect(Role.LOADER)) as connection:
         assert [finding.verdict for finding in check_ledger(connection, 10**6)] == ["ok"]
+
+
+def test_counts_of_days_stay_and_those_of_clients_go(warehouse: Warehouse, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    log.write_text("".join(f"1 97/10/{day:02} 12:00:00 js {day} 1.500\n" for day in range(1, 5)))
+    read(warehouse, source_of(warehouse, "nft"), log)
+
+    def ask(arguments: str) -> list[Any]:
+        with closing(warehouse.connect(Role.READER)) as connection:
+            return connection.execute(
+                "SELECT array_agg(extract(day FROM starts_on)::int ORDER BY starts_on)"
+                f" FROM mart.daily_activity({arguments})"
+            ).fetchall()[0][0]
+
+    with closing(warehouse.connect(Role.READER)) as connection:
+        rates = connection.execute("SELECT * FROM mart.monthly_rates()").fetchall()
+    forget(warehouse, date(1997, 10, 3))
+    assert (ask(""), ask("client => 'j'")) == ([1, 2, 3, 4], [3, 4])
+    with closing(warehouse.connect(Role.READER)) as connection:
+        assert connection.execute("SELECT * FROM mart.monthly_rates()").fetchall() == rates
+        exact = connection.execute(
+            "SELECT transfer_count, first_on FROM mart.monthly_rates(is_exact => TRUE)"
+        ).fetchall()
+    assert exact == [(2, date(1997, 10, 3))]

@@ -177,12 +177,22 @@ def test_cells_of_a_forgotten_time_stay_if_they_may_belong_to_another_source(
         "SELECT count(*) FROM core.activity_cells WHERE cell_at < (SELECT retained_since FROM core.archives)"
     )
     cell_count = count(warehouse, old)
+    by_source = (
+        "SELECT array_agg(DISTINCT sources.name::text ORDER BY sources.name::text)"
+        " FROM core.day_cells JOIN core.routes ON routes.id = route_id"
+        " JOIN ledger.sources ON sources.id = source_id"
+        " WHERE day < (SELECT retained_since FROM core.archives)::date"
+    )
+    assert count(warehouse, by_source) == ["one", "two"]
     for name, is_left in (("twin", False), ("one", True)):
         assert drop_source(warehouse, "test", name).has_left_cells == is_left
         assert count(warehouse, old) == cell_count
         check_warehouse(warehouse)
+    # Cells of days have their source, so only its own are gone.
+    assert count(warehouse, by_source) == ["two"]
     assert not drop_source(warehouse, "test", "two").has_left_cells
     assert count(warehouse, "SELECT count(*) FROM core.activity_cells") == 0
+    assert count(warehouse, "SELECT count(*) FROM core.day_cells") == 0
     again = read(warehouse, source_of(warehouse, "nft", name="one"), tmp_path / "one")
     assert again.tally.ignored[BEFORE_RETENTION] > 0
     check_warehouse(warehouse)
