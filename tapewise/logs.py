@@ -35,8 +35,8 @@ class Log:
         records: the facts, one row each, in the order of the lines. `line_number` counts from 1, and `table`
             is the table that the fact goes into when the log is loaded (`transfers`, `opens`, `stages`, ...).
             All logs have the same columns; a column that the format does not report is null. Times are in
-            UTC. The names of users and files are included. A line that reports several facts has a row for
-            each of them.
+            the zone that was given, so their days are local days. The names of users and files are included.
+            A line that reports several facts has a row for each of them.
         ignored: the lines that report no archive traffic: `line_number`, `reason`, `text`.
         rejected: the lines that could not be read: `line_number`, `reason`, `text`.
         waiting_bytes: the size of an unfinished last line, which was not read; `complete=True` reads it.
@@ -78,7 +78,8 @@ def read_log(
         path: the log file, compressed (gz, bz2, xz, zst) or not. All of it is read into memory.
         format: the name of its format (`tapewise formats` lists them), or the path of your own layout
             (`./site.toml`). None: the format is detected from the lines.
-        timezone: the IANA zone of the times in the log, such as `America/Los_Angeles`.
+        timezone: the IANA zone of the times in the log, such as `America/Los_Angeles`. The times in `records`
+            are in this zone too.
         date: the day of the file, for formats whose lines have no date. None: the day in the file's name.
         complete: read a last line without a newline too; otherwise it counts as unfinished.
         now: a time with a zone; lines more than a day later are rejected. None: the current time.
@@ -147,6 +148,7 @@ def _read(
     if further:
         # A stable sort leaves the first fact of a line before the line's other facts.
         facts = pl.concat([facts, *further]).sort("line_number", maintain_order=True)
+    facts = facts.with_columns(pl.selectors.datetime(time_zone="*").dt.convert_time_zone(timezone))
     return Log(
         path=path,
         format=log_format.name,

@@ -1033,7 +1033,7 @@ class Mart:
 
             SELECT starts_on, interface, direction, sum(transfer_count) AS transfer_count
             FROM mart.day_cells
-            WHERE archive = 'llnl' AND starts_on >= '1998-04-02' AND starts_on < '1998-05-01'
+            WHERE archive = 'llnl' AND starts_on >= current_date - 30
             GROUP BY starts_on, interface, direction
             ORDER BY starts_on, interface, direction
         """
@@ -1595,7 +1595,7 @@ class Mart:
         In SQL:
 
             SELECT mart.histogram_bin(rate_bytes_per_s) AS rate_bin, count(*) AS transfer_count
-            FROM mart.selected_transfers(archive => 'llnl', since => '1999-11-01', until => '1999-11-02')
+            FROM mart.selected_transfers(archive => 'llnl', since => now() - INTERVAL '1 day')
             GROUP BY rate_bin
             ORDER BY rate_bin
         """
@@ -3478,7 +3478,7 @@ class Mart:
         In SQL:
 
             SELECT starts_on, sum(transfer_count) AS transfer_count, sum(size_bytes) AS size_bytes
-            FROM mart.selected_days(archive => 'llnl', since => '1999-11-01', until => '1999-12-01', direction => 'get')
+            FROM mart.selected_days(archive => 'llnl', since => now() - INTERVAL '1 month', direction => 'get')
             GROUP BY starts_on
             ORDER BY starts_on
         """

@@ -70,7 +70,11 @@ def sql(settings: Settings, query: str, shape: str | None, timezone: str | None,
     if timezone is not None:
         check_timezone(timezone)
     with open_reader(settings, read_as) as connection, connection.cursor() as cursor:
-        zone, note = (timezone, None) if timezone else _choose_timezone(connection)
+        zones = _read_zones(connection)
+        if zones == []:
+            where = "" if settings.database_url or settings.reader_url else f" in {settings.home}"
+            click.echo(f"The warehouse{where} holds no archive yet.", err=True)
+        zone, note = (timezone, None) if timezone else _choose_timezone(zones or [])
         connection.execute("SELECT set_config('TimeZone', %s, false)", [zone])
         try:
             _print(cursor, text, shape, note)
@@ -78,13 +82,17 @@ def sql(settings: Settings, query: str, shape: str | None, timezone: str | None,
             raise explain_error(error, text) from error
 
 
-def _choose_timezone(connection: psycopg.Connection) -> tuple[str, str | None]:
-    """Return the zone that all archives share, or else UTC, and a note unless all are in UTC."""
+def _read_zones(connection: psycopg.Connection) -> list[str] | None:
+    """Return the zones of the archives, or None if there is no warehouse or no access to it."""
     try:
-        zones = [zone for (zone,) in connection.execute("SELECT DISTINCT timezone FROM mart.archives")]
+        return [zone for (zone,) in connection.execute("SELECT DISTINCT timezone FROM mart.archives")]
     except (psycopg.errors.UndefinedTable, psycopg.errors.InsufficientPrivilege):
-        connection.rollback()  # no warehouse yet, or no access to it: the query reports that if it matters
-        zones = []
+        connection.rollback()  # the query reports that if it matters
+        return None
+
+
+def _choose_timezone(zones: list[str]) -> tuple[str, str | None]:
+    """Return the zone that all archives share, or else UTC, and a note unless all are in UTC."""
     if len(zones) > 1:
         return "UTC", "Times are in UTC, because the archives have several zones (--timezone)."
     if zones in ([], ["UTC"]):

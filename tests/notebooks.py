@@ -6,6 +6,7 @@ All cells run in one namespace, in a new folder with the examples. Only plain te
 import ast
 import io
 import json
+import os
 import re
 import shutil
 import sys
@@ -25,14 +26,20 @@ BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 @contextmanager
 def own_folder() -> Iterator[Path]:
-    """Work in a new folder with a link to the examples; at the end, stop any server started there."""
+    """Work in a new folder with a link to the examples and a home; at the end, stop any server there."""
     folder = Path(tempfile.mkdtemp(prefix="tapewise-notebook-"))
     folder.chmod(0o755)  # when run as root, the server's own account must get in
     (folder / "examples").symlink_to(TREE / "examples")
+    before = os.environ.get("TAPEWISE_HOME")
+    os.environ["TAPEWISE_HOME"] = str(folder / HOME)
     try:
         with chdir(folder):
             yield folder
     finally:
+        if before is None:
+            del os.environ["TAPEWISE_HOME"]
+        else:
+            os.environ["TAPEWISE_HOME"] = before
         EmbeddedServer(folder / HOME, 18).stop()
         shutil.rmtree(folder)
 

@@ -74,7 +74,8 @@ def test_the_times_of_a_log_are_read_in_its_zone():
     here, there = (
         tapewise.read_log(HSI, timezone=zone, now=NOW).records["event_at"] for zone in (ZONE, "UTC")
     )
-    assert here.dtype == pl.Datetime("us", "UTC")
+    assert (here.dtype, there.dtype) == (pl.Datetime("us", ZONE), pl.Datetime("us", "UTC"))
+    assert here[0].replace(tzinfo=None) == there[0].replace(tzinfo=None)
     assert (here[0] - there[0]).total_seconds() == 7 * 3600
 
 
