@@ -168,7 +168,7 @@ def add_days(connection: psycopg.Connection, source_id: int, sums: Iterable[DayS
         [source_id, *(routes[name].to_list() for name in _ROUTE)],
     )
     connection.execute(ADD, [*(cells[name].to_list() for name in cells.columns), source_id])
-    if (hours["transfer_count"] < 0).any():
+    if any((part.hours["transfer_count"] < 0).any() for part in parts):
         connection.execute(
             "DELETE FROM core.day_cells USING core.routes"
             " WHERE route_id = routes.id AND source_id = %s AND transfer_count = 0",

@@ -1,14 +1,63 @@
-"""Percentiles from the histograms of `core.day_cells` are within their bound of the exact ones."""
+"""What is added to `core.day_cells` can be taken away again; percentiles are within their bound."""
 
 import random
+from datetime import UTC, datetime
+from typing import Any
 
+import polars as pl
 import psycopg
 import pytest
 
+from tapewise.schema.tables.models import transfers
+from tapewise.schema.writing.day_cells import add_days, sum_days
+from tapewise.schema.writing.loader import frame_schema
 from tests.sql.cases import insert_rows, run_query
 
 # The middle of a bin is within 1/128 of every rate in it, and so is what lies between two of them.
 BOUND = 1 / 128
+
+
+def make_transfers(hour: int, size: int, **values: object) -> pl.DataFrame:
+    row = {
+        "interface": "nft",
+        "direction": "get",
+        "ended_at": datetime(2000, 1, 15, hour, tzinfo=UTC),
+        "size_bytes": size,
+        "duration_s": 1.0,
+    }
+    flags = {name: False for name in frame_schema(transfers) if name.startswith("is_")}
+    return pl.DataFrame([row | flags | values], schema=frame_schema(transfers))
+
+
+def test_what_was_added_can_be_subtracted(database: psycopg.Connection) -> None:
+    insert_rows(database, {"archives": [{"name": "llnl"}]})
+    [(source_id,)] = database.execute("SELECT id FROM ledger.sources").fetchall()
+
+    def read_cells() -> list[Any]:
+        return database.execute("SELECT * FROM core.day_cells ORDER BY route_id, day").fetchall()
+
+    stays = sum_days(make_transfers(12, 1000), "UTC")
+    others = [
+        sum_days(make_transfers(hour, size, **values), "UTC")
+        for hour, size, values in [
+            (12, 1000, {}),
+            (13, 1000, {}),
+            (12, 5000, {}),
+            (14, 0, {"is_time_of_day_unknown": True, "class_of_service": "4"}),
+            (12, 7, {"is_failed": True}),
+        ]
+    ]
+    add_days(database, source_id, [stays])
+    before = read_cells()
+    for other in others:
+        add_days(database, source_id, [other])
+        assert read_cells() != before
+        add_days(database, source_id, [other.negate()])
+        assert read_cells() == before
+    add_days(database, source_id, [*others, *(other.negate() for other in others)])
+    assert read_cells() == before
+    add_days(database, source_id, [stays.negate()])
+    assert read_cells() == []
 
 
 @pytest.mark.parametrize("seed", range(4))
