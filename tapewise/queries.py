@@ -71,7 +71,7 @@ def sql(settings: Settings, query: str, shape: str | None, timezone: str | None,
         check_timezone(timezone)
     with open_reader(settings, read_as) as connection, connection.cursor() as cursor:
         zones = _read_zones(connection)
-        if zones == []:
+        if zones == [] and "mart." in text:
             where = "" if settings.database_url or settings.reader_url else f" in {settings.home}"
             click.echo(f"The warehouse{where} holds no archive yet.", err=True)
         zone, note = (timezone, None) if timezone else _choose_timezone(zones or [])

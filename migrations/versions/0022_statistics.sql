@@ -27,18 +27,33 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $function$
         FROM parents
         JOIN pg_inherits ON pg_inherits.inhparent = parents.oid
         JOIN pg_class ON pg_class.oid = pg_inherits.inhrelid
+    ), totals AS (
+        SELECT
+            parent,
+            sum(page_count) AS page_count,
+            -- Months that were never analyzed count with the density of the others.
+            sum(page_count) * sum(reltuples) FILTER (WHERE relpages > 0)
+            / sum(relpages) FILTER (WHERE relpages > 0) AS row_count
+        FROM months
+        GROUP BY parent
     )
-    -- Below a megabyte, any plan is quick.
+    -- Of a table below a megabyte any plan is quick, and a month of a hundred kilobytes hardly matters.
     SELECT months.oid, months.attname, false
     FROM months
-    WHERE page_count >= 128 AND (reltuples < 0 OR page_count > 1.1 * relpages)
+    JOIN totals ON totals.parent = months.parent
+    WHERE
+        totals.page_count >= 128 AND months.page_count >= 16
+        AND (reltuples < 0 OR months.page_count > 1.1 * relpages)
     UNION ALL
     SELECT parents.oid, parents.attname, true
     FROM parents
-    JOIN (
-        SELECT parent, sum(reltuples) AS row_count FROM months WHERE reltuples > 0 GROUP BY parent
-    ) AS counted ON counted.parent = parents.oid
-    WHERE row_count >= 10000 AND row_count NOT BETWEEN 0.9 * parents.reltuples AND 1.1 * parents.reltuples
+    JOIN totals ON totals.parent = parents.oid
+    WHERE
+        totals.page_count >= 128
+        AND (
+            parents.reltuples < 0
+            OR row_count NOT BETWEEN 0.9 * parents.reltuples AND 1.1 * parents.reltuples
+        )
 $function$;
 COMMENT ON FUNCTION core.find_stale_statistics() IS
     'The partitioned tables, and their months, that have changed by a tenth since the planner counted them';

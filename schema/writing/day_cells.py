@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 import psycopg
 
+from tapewise.schema.errors import DatabaseError
 from tapewise.schema.writing.day_columns import ADD, ARRAYS, HOUR_ARRAYS, SUMS
 
 MINUTE_US = 60_000_000
@@ -22,7 +23,7 @@ BIN_SHIFT = 46
 
 _ROUTE = ("interface", "direction", "class_of_service")
 _TEXTS = pl.Categorical(pl.Categories("tapewise routes"))
-# Bits for the parts of a key: days since 1970, hours (24 where the hour is unknown), bins.
+# Bits for the parts of a key: days since the first one (359 years), hours (24 where unknown), bins.
 _DAY_BITS, _HOUR_BITS, _BIN_BITS = 17, 5, 17
 _UNKNOWN_HOUR = 24
 
@@ -56,6 +57,11 @@ def sum_days(transfers: pl.DataFrame, timezone: str) -> DaySums:
     """
     route, names = _number_routes(transfers)
     days, hours = _find_hours(transfers, timezone)
+    # A trace that is simulated may begin before 1970.
+    first_day = days.min() if days.len() else 0
+    assert isinstance(first_day, int)
+    if days.len() and days.max() - first_day >= 2**_DAY_BITS:  # type: ignore[operator]  # integers
+        raise DatabaseError("transfers of one file are more than 359 years apart")
     moved = pl.col("is_failed").not_()
     measured = moved & pl.col("is_size_saturated").not_() & pl.col("size_bytes").is_not_null()
     logged = pl.col("rate_bytes_per_s")
@@ -63,7 +69,7 @@ def sum_days(transfers: pl.DataFrame, timezone: str) -> DaySums:
     rate = pl.when(measured & pl.col("duration_s").is_not_null()).then(pl.coalesce(logged, computed))
     # Groups are found by one integer, which is far faster than by several columns with texts.
     placed = transfers.with_columns(
-        route_day=route * 2**_DAY_BITS + days, hour=hours, rate=rate, duration_us=_MICROSECONDS
+        route_day=route * 2**_DAY_BITS + (days - first_day), hour=hours, rate=rate, duration_us=_MICROSECONDS
     )
     rated = pl.col("rate").is_not_null()
     values = {
@@ -106,8 +112,8 @@ def sum_days(transfers: pl.DataFrame, timezone: str) -> DaySums:
         )
     )
     return DaySums(
-        _name_routes(by_hour, names).select(*_CELL, "hour", *SUMS),
-        _name_routes(by_bin, names).select(*_CELL, "rate_bin", "rate_count"),
+        _name_routes(by_hour, names, first_day).select(*_CELL, "hour", *SUMS),
+        _name_routes(by_bin, names, first_day).select(*_CELL, "rate_bin", "rate_count"),
     )
 
 
@@ -122,10 +128,10 @@ def _number_routes(transfers: pl.DataFrame) -> tuple[pl.Series, pl.DataFrame]:
     return route, names
 
 
-def _name_routes(sums: pl.DataFrame, names: pl.DataFrame) -> pl.DataFrame:
+def _name_routes(sums: pl.DataFrame, names: pl.DataFrame, first_day: int) -> pl.DataFrame:
     return sums.with_columns(
         route=pl.col("route_day") // 2**_DAY_BITS,
-        day=(pl.col("route_day") % 2**_DAY_BITS).cast(pl.Int32).cast(pl.Date),
+        day=(pl.col("route_day") % 2**_DAY_BITS + first_day).cast(pl.Int32).cast(pl.Date),
     ).join(names, on="route")
 
 
@@ -163,9 +169,14 @@ def add_days(connection: psycopg.Connection, source_id: int, sums: Iterable[DayS
     routes = cells.select(_ROUTE).unique()
     connection.execute(
         "INSERT INTO core.routes (source_id, interface, direction, class_of_service)"
-        " SELECT %s, * FROM unnest(%s::text[], %s::text[], %s::text[]) AS given (interface, direction, class)"
-        " ORDER BY interface, direction, class ON CONFLICT DO NOTHING",
-        [source_id, *(routes[name].to_list() for name in _ROUTE)],
+        " SELECT %s, given.* FROM unnest(%s::text[], %s::text[], %s::text[])"
+        " AS given (interface, direction, class)"
+        # A conflict would use up a number for each known route, in each load.
+        " WHERE NOT EXISTS (SELECT FROM core.routes WHERE source_id = %s"
+        " AND routes.interface = given.interface AND routes.direction = given.direction"
+        " AND class_of_service IS NOT DISTINCT FROM given.class)"
+        " ORDER BY given.interface, given.direction, given.class",
+        [source_id, *(routes[name].to_list() for name in _ROUTE), source_id],
     )
     connection.execute(ADD, [*(cells[name].to_list() for name in cells.columns), source_id])
     if any((part.hours["transfer_count"] < 0).any() for part in parts):

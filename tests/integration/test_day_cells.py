@@ -60,6 +60,32 @@ def test_what_was_added_can_be_subtracted(database: psycopg.Connection) -> None:
     assert read_cells() == []
 
 
+def test_days_may_be_before_1970_and_far_apart(database: psycopg.Connection) -> None:
+    insert_rows(database, {"archives": [{"name": "llnl"}]})
+    [(source_id,)] = database.execute("SELECT id FROM ledger.sources").fetchall()
+    moments = [(1969, "get"), (1970, "put"), (2000, "get"), (2286, "put")]
+    made = [
+        make_transfers(12, 1, direction=direction, ended_at=datetime(year, 1, 1, 12, tzinfo=UTC))
+        for year, direction in moments
+    ]
+    add_days(database, source_id, [sum_days(pl.concat(made), "UTC")])
+    found = database.execute(
+        "SELECT extract(year FROM day)::integer, direction, transfer_count, size_bytes, rate_counts"
+        " FROM core.day_cells JOIN core.routes ON routes.id = route_id ORDER BY day"
+    ).fetchall()
+    assert found == [(*moment, 1, 1, [1]) for moment in moments]
+
+
+def test_a_known_route_uses_up_no_number(database: psycopg.Connection) -> None:
+    insert_rows(database, {"archives": [{"name": "llnl"}]})
+    [(source_id,)] = database.execute("SELECT id FROM ledger.sources").fetchall()
+    for number in range(5):
+        add_days(database, source_id, [sum_days(make_transfers(number, 1, class_of_service="4"), "UTC")])
+    add_days(database, source_id, [sum_days(make_transfers(12, 1), "UTC")])
+    numbers = [number for (number,) in database.execute("SELECT id FROM core.routes ORDER BY id")]
+    assert numbers[1] - numbers[0] == 1 and len(numbers) == 2
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_percentiles_are_within_their_bound(database: psycopg.Connection, seed: int) -> None:
     dice = random.Random(seed)

@@ -1,6 +1,7 @@
 """Loads keep the planner's statistics of partitioned tables, which autovacuum never analyzes."""
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
 import psycopg
@@ -87,6 +88,24 @@ def test_small_loads_cost_nothing_until_they_add_up(
     load(tmp_path / "c.log", "nft")
     assert counted["transfers"] > 0
     assert read_row_counts(database) == counted
+
+
+def test_many_small_months_do_not_look_stale_for_ever(
+    load: Load, database: psycopg.Connection, tmp_path: Path
+) -> None:
+    # A month of 24,000 rows next to one that is too small to be analyzed.
+    load(write_log(tmp_path / "a.log", 700, begin=datetime(1997, 12, 1, tzinfo=UTC)), "nft")
+    load(write_log(tmp_path / "b.log", MANY, step_s=20), "nft")
+    assert read_row_counts(database)["transfers"] > MANY
+    assert find_stale(database) == set()
+
+
+def test_a_load_succeeds_even_if_its_tables_cannot_be_analyzed(
+    load: Load, database: psycopg.Connection, tmp_path: Path
+) -> None:
+    database.execute("REVOKE EXECUTE ON FUNCTION core.analyze_partitions() FROM tapewise_loader")
+    database.commit()
+    assert load(write_log(tmp_path / "a.log", 100), "nft").tally.loaded_count == 100
 
 
 def test_rows_that_are_gone_are_noticed(

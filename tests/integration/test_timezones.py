@@ -100,7 +100,8 @@ def test_the_zone_is_mentioned_where_it_matters(query: Query, opens: None, text:
 
 
 def test_no_zone_is_mentioned_if_all_is_in_utc(query: Query, database: psycopg.Connection) -> None:
-    assert query(COUNT).stderr == ""
+    assert query(COUNT).stderr == "The warehouse holds no archive yet.\n"
     add_archive(database, "plain", "UTC")
+    assert query(COUNT).stderr == ""
     done = query("--json", "SELECT timestamptz '1998-05-05' AS t")
     assert (done.stderr, json.loads(done.stdout)) == ("", [{"t": "1998-05-05T00:00:00+00:00"}])

@@ -88,10 +88,7 @@ WHERE
     AND day_cells.starts_on
     >= (coalesce(selected_days.since, timestamptz '-infinity') AT TIME ZONE day_cells.timezone)::date
     AND day_cells.starts_on
-    <= (
-        (coalesce(selected_days.until, timestamptz 'infinity') - interval '1 microsecond')
-        AT TIME ZONE day_cells.timezone
-    )::date
+    < coalesce(selected_days.until, timestamptz 'infinity') AT TIME ZONE day_cells.timezone
     AND (selected_days.interface IS NULL OR day_cells.interface = selected_days.interface)
     AND (selected_days.direction IS NULL OR day_cells.direction = selected_days.direction)
     AND (
@@ -188,9 +185,6 @@ WHERE
     AND found.ended_local::date
     >= (coalesce(selected_days.since, timestamptz '-infinity') AT TIME ZONE archives.timezone)::date
     AND found.ended_local::date
-    <= (
-        (coalesce(selected_days.until, timestamptz 'infinity') - interval '1 microsecond')
-        AT TIME ZONE archives.timezone
-    )::date
+    < coalesce(selected_days.until, timestamptz 'infinity') AT TIME ZONE archives.timezone
 
 $function$;
