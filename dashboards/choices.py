@@ -11,7 +11,7 @@ ARCHIVE = """\
     ORDER BY array_position(ARRAY['measured', 'synthetic', 'simulated'], kind), archive
     LIMIT 1"""
 # The requests of a simulated archive are sorted into the classes of the archive that they come from. Only one
-# interface is chosen, because the classes of several interfaces are too many to tell apart.
+# interface is chosen, because the classes of several interfaces would be too many to distinguish.
 MODEL = """\
     SELECT archives.archive, archives.timezone, classes.model, classes.interface
     FROM mart.archives AS archives

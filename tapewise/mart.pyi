@@ -1607,7 +1607,7 @@ class Mart:
     ) -> pl.DataFrame:
         """The middle of the bin, 0 for bin 0; null for null.
 
-        The number that stands for a bin of mart.histogram_bin. It is the middle of the bin, and so
+        The number that represents a bin of mart.histogram_bin. It is the middle of the bin, and so
         within 1/128 (0.8 %) of each positive number in it.
 
         Args:

@@ -41,7 +41,7 @@ def _span(text: str) -> Figure:
     return 86400 * days + 3600 * hours + 60 * minutes + seconds
 
 
-# What a heading stands for: a column of the record, or a figure with the function that reads it.
+# What a heading means: a column of the record, or a figure with the function that reads it.
 _Meaning = str | tuple[str, Callable[[str], Figure]]
 _IO: dict[str, _Meaning] = {
     "Users": ("user_count", _count),

@@ -8,7 +8,7 @@ bytes, and seconds. `s` is the archive, so this is a put by machine `k`:
     event_at 1997-11-05 22:07:31 UTC (in California), direction put, operation ks, user 002718,
     host k, size_bytes 73400320, duration_s 41.902
 
-We do not know which machine a letter stands for, so letters are kept as they are. Only the lower-case
+We do not know which machine a letter means, so letters are kept as they are. Only the lower-case
 `s` is the archive. A transfer from `s` to `s` is a copy inside the archive; if neither letter is `s`,
 no archive is involved.
 

@@ -9,7 +9,7 @@ and fields but shows no line. One line (wrapped):
 The fields are the date and time of the event, the server, the event with its own fields, and the fields that
 all events share: FTP operation code, the file's capability (an identifier that is never reused), user, group,
 family, number of copies, client machine, network, size, and path (the rest of the line, which may contain
-blanks). `-` stands for an unknown value. Three events make up one transfer:
+blanks). `-` means an unknown value. Three events make up one transfer:
 
 - `start` is a row of `transfer_starts`; `cache` says whether the file is on disk (hit or miss; `-` for a put)
 - `stage` is a row of `stages`: the file has been staged to disk; `tape_s` says how long that took

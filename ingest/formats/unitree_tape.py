@@ -10,7 +10,7 @@ The fields are the date and time of the event, the server, and the event. The ot
 all events: what is done (stage, or mig: from disk to tape), for whom (a client, or the repacker, which moves
 what is left on old cartridges), the file's capability, family and location, the numbers of the copy and the
 fragment, the cartridge (VSN) and its type, the physical unit (the drive), the block offset, the size, and the
-result (0: success). `-` stands for a value that is unknown, or that the event does not have. Each line
+result (0: success). `-` means that a value is unknown, or that the event has none. Each line
 becomes a row of `tape_events`. Its kind depends on the event, and is shown here in parentheses:
 
 - `received` (received): the request came from disksrvr, and may wait in a queue

@@ -96,7 +96,7 @@ def make_text(column: Column, texts: list[pl.Expr], dtype: pl.DataType) -> Made:
 
 
 def decode_percent(text: pl.Expr) -> pl.Expr:
-    """Decode percent-encoding: replace each `%` and two hexadecimal digits with the byte they stand for.
+    """Decode percent-encoding: replace each `%` and two hexadecimal digits with the byte they encode.
 
     A text stays unchanged if a `%` is not followed by two digits, or if the bytes are not valid UTF-8.
     """

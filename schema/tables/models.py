@@ -279,7 +279,7 @@ def _facts(
         sa.Column("line_number", sa.BigInteger, nullable=False),
         sa.Column("line_hash", sa.BigInteger, nullable=False),
         sa.Column("occurrence", sa.Integer, nullable=False),
-        # 0 for the fact that stands for its line in the balance. Further facts of the line have 1, 2, ...
+        # 0 for the fact that represents its line in the balance. Further facts of the line have 1, 2, ...
         sa.Column("ordinal", sa.SmallInteger, nullable=False, server_default=sa.text("0")),
         instant(event_time),
         sa.Column("interface", sa.Text, nullable=False),
