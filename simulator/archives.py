@@ -30,6 +30,7 @@ from tapewise.schema.writing.facts import FactWriter
 from tapewise.schema.writing.loader import copy_frame, frame_schema
 from tapewise.schema.writing.names import NameTable
 from tapewise.schema.writing.partitions import analyze_partitions, make_partitions
+from tapewise.schema.writing.request_cells import add_requests, sum_requests
 from tapewise.simulator.inputs import Requests
 from tapewise.simulator.machines import Machine
 from tapewise.simulator.results import TIME_COLUMNS, Run
@@ -111,9 +112,11 @@ def write_archive(
             )
             writer = FactWriter(settling, lineage["source_id"], lineage["log_file_id"])
             facts = _write_facts(connection, writer, facts)
-            moved = _fit(facts, transfers)
+            moved, asked = _fit(facts, transfers), _fit(facts, requests)
             add_cells(connection, archive_id, [sum_cells(moved, given.timezone, has_failures=True)])
             add_days(connection, lineage["source_id"], [sum_days(moved, given.timezone)])
+            summed = sum_requests(asked, given.timezone, is_simulated=True, steady_at=outcome.steady_at)
+            add_requests(connection, [summed])
             _write_study(connection, archive_id, outcome, facts)
     except errors.UniqueViolation:
         connection.rollback()

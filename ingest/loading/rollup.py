@@ -9,13 +9,15 @@ import psycopg
 from tapewise.ingest.sources.sources import Source
 from tapewise.schema.writing.cells import add_cells, sum_cells
 from tapewise.schema.writing.day_cells import DaySums, add_days, sum_days
+from tapewise.schema.writing.request_cells import RequestSums, add_requests, sum_transfers
 
 
 class Sums(NamedTuple):
-    """The sums of some transfers: by ten minutes and by day."""
+    """The sums of some transfers: by ten minutes, by day, and as requests by day."""
 
     cells: pl.DataFrame
     days: DaySums
+    requests: RequestSums
 
 
 def sum_counted(transfers: pl.DataFrame, source: Source) -> Sums | None:
@@ -23,7 +25,8 @@ def sum_counted(transfers: pl.DataFrame, source: Source) -> Sums | None:
     counted = _filter_counted(transfers, source)
     if counted is None:
         return None
-    return Sums(_sum_ten_minutes(counted, source), sum_days(counted, source.archive_timezone))
+    zone = source.archive_timezone
+    return Sums(_sum_ten_minutes(counted, source), sum_days(counted, zone), sum_transfers(counted, zone))
 
 
 def sum_counted_cells(transfers: pl.DataFrame, source: Source) -> pl.DataFrame | None:
@@ -38,11 +41,18 @@ def sum_counted_days(transfers: pl.DataFrame, source: Source) -> DaySums | None:
     return None if counted is None else sum_days(counted, source.archive_timezone)
 
 
+def sum_counted_requests(transfers: pl.DataFrame, source: Source) -> RequestSums | None:
+    """Return only the sums as requests by day, as `sum_counted` does."""
+    counted = _filter_counted(transfers, source)
+    return None if counted is None else sum_transfers(counted, source.archive_timezone)
+
+
 def add_sums(connection: psycopg.Connection, source: Source, sums: Iterable[Sums]) -> None:
     """Add `sums` to the rollups, in the caller's transaction."""
     parts = list(sums)
     add_cells(connection, source.archive_id, [part.cells for part in parts])
     add_days(connection, source.id, [part.days for part in parts])
+    add_requests(connection, [part.requests for part in parts])
 
 
 def _filter_counted(transfers: pl.DataFrame, source: Source) -> pl.DataFrame | None:

@@ -12,7 +12,7 @@ from datetime import UTC, date
 import polars as pl
 import psycopg
 
-from tapewise.ingest.loading.rollup import sum_counted_cells, sum_counted_days
+from tapewise.ingest.loading.rollup import sum_counted_cells, sum_counted_days, sum_counted_requests
 from tapewise.ingest.reading.second_passes import Repeats
 from tapewise.ingest.records.columns import UTC_TIME
 from tapewise.ingest.sources.sources import Source
@@ -22,6 +22,7 @@ from tapewise.schema.writing.day_cells import add_days
 from tapewise.schema.writing.facts import note_moves
 from tapewise.schema.writing.loader import frame_schema, read_frame
 from tapewise.schema.writing.partitions import make_months
+from tapewise.schema.writing.request_cells import add_requests
 
 # The function also adjusts start times and the durations of jobs.
 _MOVE = """
@@ -114,3 +115,7 @@ def _move_days(connection: psycopg.Connection, source: Source, moved: pl.DataFra
     added, subtracted = (sum_counted_days(rows, source) for rows in (after, before))
     if added is not None and subtracted is not None:
         add_days(connection, source.id, [added, subtracted.negate()])
+    # Each transfer as a request of its own; requests that several lines report are derived again.
+    asked, unasked = (sum_counted_requests(rows, source) for rows in (after, before))
+    if asked is not None and unasked is not None:
+        add_requests(connection, [asked, unasked.negate()])

@@ -13,6 +13,7 @@ from typing import Self
 import polars as pl
 import psycopg
 
+from tapewise.ingest.requests.cell_changes import sum_changes
 from tapewise.ingest.requests.neighbours import Near, NeighbourLines, ReplacedRequests
 from tapewise.ingest.requests.pairs import IS_PAIRABLE
 from tapewise.ingest.requests.ranges import REACH, find_stale_days
@@ -22,6 +23,7 @@ from tapewise.schema.database import Warehouse
 from tapewise.schema.tables.derived import requests
 from tapewise.schema.tables.models import event_time_columns
 from tapewise.schema.writing.loader import encode_frame, frame_schema
+from tapewise.schema.writing.request_cells import RequestSums
 
 # Requests that involve lines of these tables are left to the database.
 _OTHER_TABLES = frozenset({"stages", "transfer_starts", "unitree_jobs"})
@@ -46,6 +48,7 @@ _DAY = timedelta(days=1)
 _MICROSECOND = timedelta(microseconds=1)
 _NEVER = datetime.min.replace(tzinfo=UTC)
 _REQUEST = frame_schema(requests)
+_OWN = ("own_class_of_service", "own_open_s")
 
 # Lines by table, as `keep_lines` returns them.
 _Lines = dict[str, pl.DataFrame]
@@ -55,7 +58,8 @@ _Lines = dict[str, pl.DataFrame]
 class DerivedRequests:
     """`row_count` rows of `core.requests` that end on `days` (UTC), encoded by `encode_frame`.
 
-    They replace the rows in `replaced`, which must be deleted first.
+    They replace the rows in `replaced`, which must be deleted first. `changes` is what they add to the rollup
+    of requests.
     """
 
     days: set[date]
@@ -63,6 +67,7 @@ class DerivedRequests:
     columns: tuple[str, ...]
     pieces: tuple[bytes, ...]
     replaced: ReplacedRequests
+    changes: list[RequestSums]
 
 
 @dataclass(frozen=True)
@@ -230,17 +235,23 @@ class LinesAtLoad:
         derived = pl.concat([self._complete(both), self._complete(derive_opens(alone))])
         ended_on = derived["ended_at"].dt.date()
         days = self.find_days(ended_on.unique())
-        derived = derived.filter(ended_on.is_in(list(days)))
+        is_ours = ended_on.is_in(list(days))
+        derived = derived.filter(is_ours)
+        own = both.select(_OWN).filter(is_ours[: both.height])
+        changes = sum_changes(
+            pl.concat([derived.head(own.height), own], how="horizontal"), self._source.archive_timezone
+        )
         columns, pieces = encode_frame(derived, requests)
         replaced = ReplacedRequests(
             self._source.archive_id,
             self._source.id,
+            self._source.archive_timezone,
             {*_list_times(around.lines).dt.date().unique(), *moved["opened_at"].dt.date().unique()},
             stretch.since,
             stretch.until,
             moved.select("open_id", "opened_at"),
         )
-        return DerivedRequests(days, derived.height, columns, tuple(pieces), replaced)
+        return DerivedRequests(days, derived.height, columns, tuple(pieces), replaced, changes)
 
     def _complete(self, derived: pl.DataFrame) -> pl.DataFrame:
         ours = derived.with_columns(

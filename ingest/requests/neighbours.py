@@ -6,7 +6,7 @@ line between held ones may take the place of one of them in a pair.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from functools import partial
 from typing import Any, LiteralString
 
@@ -15,6 +15,7 @@ import psycopg
 from psycopg import sql
 from psycopg.rows import class_row
 
+from tapewise.ingest.requests.cell_changes import sum_held_changes
 from tapewise.ingest.requests.ranges import REACH
 from tapewise.ingest.requests.rebuild import plan_for_fresh_facts
 from tapewise.ingest.requests.request_rows import KEPT
@@ -22,6 +23,7 @@ from tapewise.ingest.sources.sources import Source
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.tables.models import event_time_columns
 from tapewise.schema.writing.loader import read_frame
+from tapewise.schema.writing.request_cells import RequestSums
 
 # Slightly more than the distance over which stages, starts and jobs can affect lines: a job may end a day
 # after a transfer, and the transfer a day after its open.
@@ -61,6 +63,15 @@ _MOVES = """
         )
 """
 
+_REPLACED = """
+    requests.source_id = %(source_id)s AND requests.opened_at < %(opened_until)s
+        AND (requests.ended_at AT TIME ZONE 'UTC')::date = ANY(%(days)s)
+"""
+_DELETE_REPLACED = f"""
+    DELETE FROM core.requests
+    WHERE archive_id = %(archive_id)s AND ended_at >= %(since)s AND ended_at < %(until)s AND {_REPLACED}
+"""  # noqa: S608 - the condition above
+
 
 @dataclass(frozen=True)
 class LinesAround:
@@ -85,21 +96,27 @@ class ReplacedRequests:
 
     archive_id: int
     source_id: int
+    timezone: str
     days: set[date]
     since: datetime
     until: datetime
     moved: pl.DataFrame
 
-    def delete(self, connection: psycopg.Connection) -> None:
-        """Delete these requests in the transaction of `connection`."""
+    def delete(self, connection: psycopg.Connection) -> list[RequestSums]:
+        """Delete these requests in the transaction of `connection`; return what that adds to their rollup."""
         if not self.days:
-            return
-        connection.execute(
-            "DELETE FROM core.requests WHERE archive_id = %s AND source_id = %s"
-            " AND ended_at >= %s AND ended_at < %s AND opened_at < %s"
-            " AND (ended_at AT TIME ZONE 'UTC')::date = ANY(%s)",
-            [self.archive_id, self.source_id, self.since, self.until + REACH, self.until, [*self.days]],
-        )
+            return []
+        values = {
+            "archive_id": self.archive_id,
+            "source_id": self.source_id,
+            "since": max(self.since, datetime.combine(min(self.days), time(), UTC)),
+            "until": min(self.until, datetime.combine(max(self.days), time(), UTC)) + REACH,
+            "opened_until": self.until,
+            "days": [*self.days],
+        }
+        with plan_for_fresh_facts(connection):
+            changes = sum_held_changes(connection, self.timezone, values, _REPLACED)
+        connection.execute(_DELETE_REPLACED, values)
         if self.moved.height:
             opened_at = self.moved["opened_at"]
             connection.execute(
@@ -107,6 +124,7 @@ class ReplacedRequests:
                 " WHERE archive_id = %s AND ended_at BETWEEN %s AND %s AND open_id = ANY(%s)",
                 [self.archive_id, opened_at.min(), opened_at.max(), self.moved["open_id"].to_list()],
             )
+        return [sums.negate() for sums in changes]
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from tapewise.schema.errors import DatabaseError
 from tapewise.schema.tables.derived import requests
 from tapewise.schema.writing.loader import copy_encoded
 from tapewise.schema.writing.partitions import make_months
+from tapewise.schema.writing.request_cells import RequestSums, add_requests
 
 
 class Derivations:
@@ -37,6 +38,8 @@ class Derivations:
         self._days: set[date] = set()
         self._stale_days: set[date] = set()
         self._early_days: set[date] = set()
+        # What the requests derived at the load change in their rollup.
+        self._changes: list[RequestSums] = []
 
     def add(self, days: set[date]) -> None:
         """Note that facts of `days` (UTC) have been sent and passed to `at_load`."""
@@ -73,10 +76,11 @@ class Derivations:
     def rebuild(self) -> None:
         """Derive the remaining requests, the mounts and the tape operations."""
         self._send_derived(is_waiting=True)
+        add_requests(self._connection, self._changes)
         left = self._stale_days - self._find_derived(self._stale_days)
         rebuild_requests(self._connection, self._settling, self._archive_id, left)
         rebuild_mounts(self._connection, self._settling, self._archive_id, self._days)
-        self._days, self._stale_days = set(), set()
+        self._days, self._stale_days, self._changes = set(), set(), []
 
     def _find_derived(self, days: set[date]) -> set[date]:
         return set() if self._at_load is None else self._at_load.find_days(days)
@@ -84,7 +88,8 @@ class Derivations:
     def _send_derived(self, *, is_waiting: bool) -> None:
         if self._at_load is not None:
             for derived in self._at_load.take(is_waiting=is_waiting):
-                derived.replaced.delete(self._connection)
+                self._changes += derived.replaced.delete(self._connection)
+                self._changes += derived.changes
                 # Like the days near new facts, these days are rebuilt if they are left to the database.
                 self._stale_days |= derived.replaced.days
                 make_months(self._connection, self._settling, "requests", derived.days)

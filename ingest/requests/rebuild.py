@@ -22,10 +22,12 @@ from typing import LiteralString
 import polars as pl
 import psycopg
 
+from tapewise.ingest.requests.cell_changes import find_timezone, sum_held_changes
 from tapewise.ingest.requests.pairs import CLOSING, OPENING, pair_lines
 from tapewise.ingest.requests.ranges import REACH, cut_ranges
 from tapewise.schema.writing.loader import read_frame
 from tapewise.schema.writing.partitions import make_months
+from tapewise.schema.writing.request_cells import add_requests
 
 # How much the clocks of two logs may differ. COND and NFT truncate their times to whole seconds.
 CLOCK_SLACK = timedelta(seconds=2)
@@ -73,7 +75,7 @@ def rebuild_requests(
     archive_id: int,
     days: Iterable[date],
 ) -> None:
-    """Rebuild the requests that end on `days` (UTC).
+    """Rebuild the requests that end on `days` (UTC), and change their rollup with them.
 
     Runs in the transaction of `connection`, which holds the archive's lock and has sent the facts.
     `settling` is in autocommit mode and creates missing months.
@@ -81,6 +83,7 @@ def rebuild_requests(
     ranges = list(cut_ranges(days))
     if not ranges:
         return
+    timezone = find_timezone(connection, archive_id)
     with plan_for_fresh_facts(connection):
         for since, until in ranges:
             values = {
@@ -94,17 +97,21 @@ def rebuild_requests(
                 "queue_limit": QUEUE_LIMIT,
                 "follow_limit": FOLLOW_LIMIT,
             }
+            changes = [sums.negate() for sums in sum_held_changes(connection, timezone, values)]
             connection.execute(
                 "DELETE FROM core.requests"
                 " WHERE archive_id = %(archive_id)s AND ended_at >= %(since)s AND ended_at < %(until)s",
                 values,
             )
             if not _has_partners(connection, values):
+                add_requests(connection, changes)
                 continue
             ends = [since.date() + timedelta(days=n) for n in range((until - since).days)]
             make_months(connection, settling, "requests", ends)
             pairs = _find_pairs(connection, values)
             connection.execute(_join_steps().encode(), values | pairs)
+            changes += sum_held_changes(connection, timezone, values)
+            add_requests(connection, changes)
 
 
 def _join_steps() -> str:

@@ -37,13 +37,19 @@ def keep_lines(table: str, facts: pl.DataFrame) -> pl.DataFrame:
 
 
 def derive_requests(opens: pl.DataFrame, transfers: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return the requests that an open and a transfer (from `keep_lines`) report, and the remaining opens."""
+    """Return the requests that an open and a transfer (from `keep_lines`) report, and the remaining opens.
+
+    The class and the open time that the transfer itself reports are in `own_class_of_service` and
+    `own_open_s`.
+    """
     pairs = pair_lines(opens, transfers)
     of_open = opens.select(_OF_OPEN)[pairs["open_row"]].select(pl.all().name.suffix("_of_open"))
     both = pl.concat([transfers.select(_OF_TRANSFER)[pairs["transfer_row"]], of_open], how="horizontal")
     derived = both.rename(
         {"id": "transfer_id", "id_of_open": "open_id", "is_cached_of_open": "is_cached"}
     ).with_columns(
+        own_class_of_service="class_of_service",
+        own_open_s="open_s",
         class_of_service=pl.coalesce("class_of_service", "class_of_service_of_open"),
         open_s=pl.coalesce("open_s_of_open", "open_s"),
         is_time_ambiguous=pl.col("is_time_ambiguous") | pl.col("is_time_ambiguous_of_open"),

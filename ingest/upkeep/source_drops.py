@@ -26,6 +26,7 @@ from tapewise.schema.writing.cells import subtract_cells
 from tapewise.schema.writing.day_cells import drop_days
 from tapewise.schema.writing.loader import read_frame
 from tapewise.schema.writing.names import drop_unused_names
+from tapewise.schema.writing.request_cells import drop_requests
 
 
 @dataclass(frozen=True)
@@ -97,6 +98,7 @@ def drop_source(
         has_left_cells = is_summed and _settle_forgotten_cells(connection, archive, source.id)
         facts = delete_facts(connection, source)
         drop_days(connection, source.id)
+        drop_requests(connection, source.id)
         log_file_count = delete_log_files(connection, source.id)
         connection.execute("DELETE FROM ledger.sources WHERE id = %s", [source.id])
         with closing(warehouse.connect(Role.OWNER, autocommit=True)) as settling:
@@ -142,7 +144,9 @@ def delete_facts(connection: psycopg.Connection, source: Source) -> DeletedFacts
     days = {table.name: _find_days(connection, table.name, source.id) for table in FACT_TABLES}
     if source.is_counted or source.failures_as is not None:
         _subtract_transfers(connection, source, days["transfers"])
-    drop_days(connection, source.id, _find_first_day(source))
+    since = _find_first_day(source)
+    drop_days(connection, source.id, since)
+    drop_requests(connection, source.id, since)
     count = sum(
         connection.execute(
             sql.SQL("DELETE FROM {} WHERE source_id = %s").format(sql.Identifier("core", table.name)),

@@ -195,8 +195,9 @@ activity_cells = sa.Table(
     comment="One row per archive, ten minutes of its local clock, interface and direction; derived",
 )
 
-# What transfers have in common when they are counted by day: few rows, so that cells need no names. They
-# include the source, so that what came from a source can be deleted even if its detail was forgotten.
+# What transfers or requests have in common when they are counted by day: few rows, so that cells need no
+# names. They include the source, so that what came from a source can be deleted even if its detail was
+# forgotten.
 routes = sa.Table(
     "routes",
     metadata,
@@ -215,7 +216,7 @@ routes = sa.Table(
     ),
     sa.CheckConstraint("direction in ('put', 'get')", name="direction"),
     schema="core",
-    comment="One row per source, interface, direction and class of service that a day cell has counted",
+    comment="One row per source, interface, direction and class of service that a cell counts",
 )
 
 
@@ -263,4 +264,25 @@ day_cells = sa.Table(
     _array("rate_counts", sa.BigInteger),
     schema="core",
     comment="One row per route and local day of its archive with transfers; derived",
+)
+
+request_cells = sa.Table(
+    "request_cells",
+    metadata,
+    sa.Column("route_id", sa.Integer, sa.ForeignKey(routes.c.id), primary_key=True),
+    # By the archive's own clock.
+    sa.Column("day", sa.Date, primary_key=True),
+    # Requests that moved a file and did not fail; in a simulated archive, once its run was steady.
+    _sum("request_count"),
+    _sum("below_clock_count"),
+    _sum("negative_count"),
+    # Histograms: the bins that have requests, ascending, and how many are in each of them.
+    _array("size_bins", sa.Integer),
+    _array("size_counts", sa.BigInteger),
+    _array("duration_bins", sa.Integer),
+    _array("duration_counts", sa.BigInteger),
+    _array("wait_bins", sa.Integer),
+    _array("wait_counts", sa.BigInteger),
+    schema="core",
+    comment="One row per route and local day of its archive with requests; derived",
 )

@@ -8,28 +8,30 @@ from collections.abc import Iterable
 from datetime import date
 from typing import NamedTuple
 
-import numpy as np
 import polars as pl
 import psycopg
 
-from tapewise.schema.errors import DatabaseError
 from tapewise.schema.writing.day_columns import ADD, ARRAYS, HOUR_ARRAYS, SUMS
+from tapewise.schema.writing.routes import (
+    BIN_BITS,
+    DAY_BITS,
+    ROUTE,
+    UNKNOWN_HOUR,
+    add_routes,
+    drop_unused_routes,
+    find_bins,
+    find_first_day,
+    find_hours,
+    name_routes,
+    number_routes,
+    write_array,
+)
 
-MINUTE_US = 60_000_000
-# A bin of a histogram is the exponent of a float and the first six binary digits behind it: 64 bins for each
-# factor of two. The middle of a bin is within 1/128 of each number in it. `mart.histogram_bin` and
-# `mart.histogram_value` compute the same.
-BIN_SHIFT = 46
-
-_ROUTE = ("interface", "direction", "class_of_service")
-_TEXTS = pl.Categorical(pl.Categories("tapewise routes"))
-# Bits for the parts of a key: days since the first one (359 years), hours (24 where unknown), bins.
-_DAY_BITS, _HOUR_BITS, _BIN_BITS = 17, 5, 17
-_UNKNOWN_HOUR = 24
-
+# Bits for the hour in a key.
+_HOUR_BITS = 5
 # The columns of the sums by hour that become those arrays.
 _HOUR_COLUMNS = ("hour", "transfer_count", "failed_count", "size_bytes", "unknown_size_count")
-_CELL = (*_ROUTE, "day")
+_CELL = (*ROUTE, "day")
 # Sizes of a day may add up to more than 64 bits.
 _TYPES = {"bigint": pl.Int64(), "numeric": pl.Int128()}
 _MICROSECONDS = (pl.col("duration_s") * 1e6).round().cast(pl.Int64)
@@ -55,13 +57,9 @@ def sum_days(transfers: pl.DataFrame, timezone: str) -> DaySums:
     Sizes and durations are added up over the transfers that did not fail, in whole bytes and microseconds.
     The hour is null where only the day is known.
     """
-    route, names = _number_routes(transfers)
-    days, hours = _find_hours(transfers, timezone)
-    # A trace that is simulated may begin before 1970.
-    different = days.unique().sort().to_list()
-    first_day = different[0] if different else 0
-    if different and different[-1] - first_day >= 2**_DAY_BITS:
-        raise DatabaseError("transfers of one file are more than 359 years apart")
+    route, names = number_routes(transfers)
+    days, hours = find_hours(transfers, timezone)
+    first_day = find_first_day(days)
     moved = pl.col("is_failed").not_()
     measured = moved & pl.col("is_size_saturated").not_() & pl.col("size_bytes").is_not_null()
     logged = pl.col("rate_bytes_per_s")
@@ -69,7 +67,7 @@ def sum_days(transfers: pl.DataFrame, timezone: str) -> DaySums:
     rate = pl.when(measured & pl.col("duration_s").is_not_null()).then(pl.coalesce(logged, computed))
     # Groups are found by one integer, which is far faster than by several columns with texts.
     placed = transfers.with_columns(
-        route_day=route * 2**_DAY_BITS + (days - first_day), hour=hours, rate=rate, duration_us=_MICROSECONDS
+        route_day=route * 2**DAY_BITS + (days - first_day), hour=hours, rate=rate, duration_us=_MICROSECONDS
     )
     rated = pl.col("rate").is_not_null()
     values = {
@@ -99,61 +97,22 @@ def sum_days(transfers: pl.DataFrame, timezone: str) -> DaySums:
         .agg(pl.all().sum())
         .with_columns(
             route_day=pl.col("key") // 2**_HOUR_BITS,
-            hour=(pl.col("key") % 2**_HOUR_BITS).replace(_UNKNOWN_HOUR, None).cast(pl.Int16),
+            hour=(pl.col("key") % 2**_HOUR_BITS).replace(UNKNOWN_HOUR, None).cast(pl.Int16),
         )
     )
     has_rate = placed.filter(rated)
     by_bin = (
-        has_rate.select(key=pl.col("route_day") * 2**_BIN_BITS + _find_bins(has_rate["rate"]))
+        has_rate.select(key=pl.col("route_day") * 2**BIN_BITS + find_bins(has_rate["rate"]))
         .group_by("key")
         .agg(rate_count=pl.len().cast(pl.Int64))
         .with_columns(
-            route_day=pl.col("key") // 2**_BIN_BITS, rate_bin=(pl.col("key") % 2**_BIN_BITS).cast(pl.Int32)
+            route_day=pl.col("key") // 2**BIN_BITS, rate_bin=(pl.col("key") % 2**BIN_BITS).cast(pl.Int32)
         )
     )
     return DaySums(
-        _name_routes(by_hour, names, first_day).select(*_CELL, "hour", *SUMS),
-        _name_routes(by_bin, names, first_day).select(*_CELL, "rate_bin", "rate_count"),
+        name_routes(by_hour, names, first_day).select(*_CELL, "hour", *SUMS),
+        name_routes(by_bin, names, first_day).select(*_CELL, "rate_bin", "rate_count"),
     )
-
-
-def _number_routes(transfers: pl.DataFrame) -> tuple[pl.Series, pl.DataFrame]:
-    """Return the number of each transfer's route, from 0, and the routes by their numbers (`route`)."""
-    packed = pl.Series([0], dtype=pl.Int64).new_from_index(0, transfers.height)
-    for name in _ROUTE:
-        code = transfers[name].cast(_TEXTS).to_physical().cast(pl.Int64).fill_null(-1) + 1
-        packed = packed * (1 + max(code.unique(), default=0)) + code
-    route = packed.unique().sort().search_sorted(packed).cast(pl.Int64)
-    names = transfers.select(*_ROUTE, route=route).unique("route", keep="any")
-    return route, names
-
-
-def _name_routes(sums: pl.DataFrame, names: pl.DataFrame, first_day: int) -> pl.DataFrame:
-    return sums.with_columns(
-        route=pl.col("route_day") // 2**_DAY_BITS,
-        day=(pl.col("route_day") % 2**_DAY_BITS + first_day).cast(pl.Int32).cast(pl.Date),
-    ).join(names, on="route")
-
-
-def _find_hours(transfers: pl.DataFrame, timezone: str) -> tuple[pl.Series, pl.Series]:
-    """Return the local day of each transfer, counted since 1970, and its hour."""
-    # Clocks differ from UTC by whole minutes. Transfers of one minute are mostly next to each other, and time
-    # zones cost more than all the sums: each run of a minute is converted once.
-    minutes = transfers["ended_at"].dt.epoch("us") // MINUTE_US
-    run = minutes.rle_id()
-    at = pl.from_epoch(minutes.rle().struct.field("value") * MINUTE_US, "us")
-    local = at.dt.replace_time_zone("UTC").dt.convert_time_zone(timezone)
-    hours = local.dt.hour().cast(pl.Int64).gather(run)
-    unknown = pl.Series([_UNKNOWN_HOUR], dtype=pl.Int64)
-    return local.dt.date().cast(pl.Int64).gather(run), hours.zip_with(
-        ~transfers["is_time_of_day_unknown"], unknown
-    )
-
-
-def _find_bins(rates: pl.Series) -> pl.Series:
-    """Return the bin of each rate; rates that are not positive are in bin 0."""
-    bits = rates.to_numpy().view(np.int64)
-    return pl.Series(np.maximum(bits >> BIN_SHIFT, 0))
 
 
 def add_days(connection: psycopg.Connection, source_id: int, sums: Iterable[DaySums]) -> None:
@@ -166,18 +125,8 @@ def add_days(connection: psycopg.Connection, source_id: int, sums: Iterable[DayS
         pl.concat([part.rates for part in parts]).group_by(*_CELL, "rate_bin").agg(pl.col("rate_count").sum())
     )
     cells = _make_cells(hours, rates)
-    routes = cells.select(_ROUTE).unique()
-    connection.execute(
-        "INSERT INTO core.routes (source_id, interface, direction, class_of_service)"
-        " SELECT %s, given.* FROM unnest(%s::text[], %s::text[], %s::text[])"
-        " AS given (interface, direction, class)"
-        # A conflict would use up a number for each known route, in each load.
-        " WHERE NOT EXISTS (SELECT FROM core.routes WHERE source_id = %s"
-        " AND routes.interface = given.interface AND routes.direction = given.direction"
-        " AND class_of_service IS NOT DISTINCT FROM given.class)"
-        " ORDER BY given.interface, given.direction, given.class",
-        [source_id, *(routes[name].to_list() for name in _ROUTE), source_id],
-    )
+    routes = cells.select(ROUTE).unique()
+    add_routes(connection, routes.with_columns(source_id=pl.lit(source_id)))
     connection.execute(ADD, [*(cells[name].to_list() for name in cells.columns), source_id])
     if any((part.hours["transfer_count"] < 0).any() for part in parts):
         connection.execute(
@@ -194,11 +143,7 @@ def drop_days(connection: psycopg.Connection, source_id: int, since: date | None
         " WHERE route_id = routes.id AND source_id = %s AND day >= coalesce(%s::date, '-infinity')",
         [source_id, since],
     )
-    connection.execute(
-        "DELETE FROM core.routes WHERE source_id = %s"
-        " AND NOT EXISTS (SELECT FROM core.day_cells WHERE route_id = routes.id)",
-        [source_id],
-    )
+    drop_unused_routes(connection, [source_id])
 
 
 def _make_cells(hours: pl.DataFrame, rates: pl.DataFrame) -> pl.DataFrame:
@@ -206,25 +151,20 @@ def _make_cells(hours: pl.DataFrame, rates: pl.DataFrame) -> pl.DataFrame:
     known = hours.filter(pl.col("hour").is_not_null()).sort("hour")
     sums = hours.group_by(_CELL).agg(pl.col(SUMS.keys()).sum())
     by_hour = known.group_by(_CELL, maintain_order=True).agg(
-        _write_array(pl.col(source)).alias(name)
+        write_array(pl.col(source)).alias(name)
         for name, source in zip(HOUR_ARRAYS, _HOUR_COLUMNS, strict=True)
     )
     by_bin = (
         rates.sort("rate_bin")
         .group_by(_CELL, maintain_order=True)
-        .agg(rate_bins=_write_array(pl.col("rate_bin")), rate_counts=_write_array(pl.col("rate_count")))
+        .agg(rate_bins=write_array(pl.col("rate_bin")), rate_counts=write_array(pl.col("rate_count")))
     )
     joined = sums.join(by_hour, on=_CELL, how="left", nulls_equal=True).join(
         by_bin, on=_CELL, how="left", nulls_equal=True
     )
     return joined.select(
-        *_ROUTE,
+        *ROUTE,
         pl.col("day").cast(pl.String),
         pl.col(SUMS.keys()).cast(pl.String),
         pl.col(ARRAYS.keys()).fill_null("{}"),
     )
-
-
-def _write_array(values: pl.Expr) -> pl.Expr:
-    """PostgreSQL's literal for an array of whole numbers."""
-    return pl.format("{{{}}}", values.cast(pl.String).str.join(","))

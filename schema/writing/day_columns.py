@@ -1,6 +1,6 @@
 """The columns of `core.day_cells`, and the statement that adds to them."""
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 
 # The sums over transfers, and their types.
 SUMS = {
@@ -32,17 +32,17 @@ RATE_ARRAYS = {"rate_bins": "integer", "rate_counts": "bigint"}
 ARRAYS = HOUR_ARRAYS | RATE_ARRAYS
 
 
-def _merge(arrays: Iterable[str]) -> str:
+def merge(arrays: Mapping[str, str]) -> str:
     """SQL that sets arrays to the sums of those held and those added; elements with nothing are left out.
 
-    The first array numbers the elements, and the second one counts transfers.
+    `arrays` has the names and types. The first array numbers the elements, and the second one counts.
     """
     names = list(arrays)
     number, count = names[:2]
     held, added = (
         ", ".join(f"unnest({row}.{name}) AS {name}" for name in names) for row in ("held", "excluded")
     )
-    totals = ", ".join(f"sum({name})::{ARRAYS[name]} AS {name}" for name in names[1:])
+    totals = ", ".join(f"sum({name})::{arrays[name]} AS {name}" for name in names[1:])
     gathered = ", ".join(f"coalesce(array_agg({name} ORDER BY {number}), '{{}}')" for name in names)
     return (
         f"({', '.join(names)}) = (SELECT {gathered} FROM (SELECT {number}, {totals}"  # noqa: S608 - the names above
@@ -66,8 +66,8 @@ ADD = (
     + ", ".join(
         [
             *(f"{name} = held.{name} + excluded.{name}" for name in SUMS),
-            _merge(HOUR_ARRAYS),
-            _merge(RATE_ARRAYS),
+            merge(HOUR_ARRAYS),
+            merge(RATE_ARRAYS),
         ]
     )
 )

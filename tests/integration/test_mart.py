@@ -39,11 +39,12 @@ CALCULATING = [each for each in FUNCTIONS if not reads_tables(each)]
 READING = [each for each in FUNCTIONS if reads_tables(each)]
 COMPARING = [each.name for each in READING if "b" in each.metadata.arguments]
 # Functions that read only the cells of days, unless a client is asked for.
-BY_DAY = [each.name for each in READING if "selected_days" in each.metadata.depends_on]
+DAYS = ("selected_days", "selected_request_days")
+BY_DAY = [each.name for each in READING if {*DAYS} & {*each.metadata.depends_on}]
 # For functions that do not always read the transfers, arguments that make them do so.
 READS_TRANSFERS = {
     "idle_windows": ["client => 'cray'"],
-    **{name: ["client => 'cray'"] for name in (*BY_DAY, "selected_days")},
+    **{name: ["client => 'cray'"] for name in (*BY_DAY, *DAYS)},
     **{name: ["a => 'llnl'", "b => 'llnl'"] for name in COMPARING},
 }
 # The facts that a function reads instead of transfers.
@@ -428,7 +429,8 @@ def test_objects_that_read_facts_of_logs_declare_their_needs(each: MartObject) -
         below |= more
     texts = " ".join(re.sub(r"--.*", "", other.text) for other in OBJECTS if other.name in below)
     fact_tables = [table.name for table in FACT_TABLES]
-    tables = "|".join([*fact_tables, "mounts", "tape_operations", "activity_cells", "log_files"])
+    derived = ["mounts", "tape_operations", "activity_cells", "day_cells", "request_cells", "log_files"]
+    tables = "|".join([*fact_tables, *derived])
     is_fed = bool(re.search(rf"\b(core|ledger)\.({tables})\b", texts))
     if each.name in ("archive_facts", "coverage"):  # these report on all tables
         assert each.metadata.needs == {}
@@ -594,14 +596,14 @@ def test_times_known_only_at_execution_prune_too(database: psycopg.Connection, f
     assert "Subplans Removed" in plan
 
 
-@pytest.mark.parametrize("name", [*BY_DAY, "selected_days"])
+@pytest.mark.parametrize("name", [*BY_DAY, *DAYS])
 def test_questions_of_days_read_no_facts(database: psycopg.Connection, name: str) -> None:
     insert_rows(database, {"transfers": [{"ended_at": moment} for moment in THREE_MONTHS]})
     arguments = "'llnl', '1998-04-03', '1998-04-29', 'nft', 'get', NULL, 'a'"
     for call in ("", arguments):
         plan = explain(database, f"SELECT * FROM mart.{name}({call})")
-        assert "day_cells" in plan
-        assert not re.search(r"transfers_\d|hosts", plan)
+        assert "day_cells" in plan or "request_cells" in plan
+        assert not re.search(r"(transfers|requests)_\d|hosts", plan)
 
 
 def test_residuals_fit_their_line_once(database: psycopg.Connection) -> None:

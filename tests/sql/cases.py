@@ -12,7 +12,8 @@
 In `given`, a row refers to its archive, source, client and user by name, as the logs do. Missing values are
 filled in: one measured archive `llnl` in UTC, one counted source for each archive, and the values below for
 facts. `copies: 25` stands for 25 copies of the row. Requests, mounts and tape operations are derived as in a
-load unless rows of one of these tables are given. Transfers are counted in the cells of their days.
+load unless rows of one of these tables are given. Transfers and requests are counted in
+the cells of their days.
 
 In `expect`, each row has exactly the columns of the query. Floats may differ by
 `relative_tolerance` (default 1e-9) and `absolute_tolerance` (default 0); a float may be written as a
@@ -36,6 +37,7 @@ from psycopg import sql
 from tapewise.ingest.requests.pending import rebuild_derived
 from tapewise.schema.tables.models import event_time_columns
 from tests.day_cells import fill_day_cells
+from tests.request_cells import fill_request_cells
 
 Row = dict[str, Any]
 
@@ -385,6 +387,8 @@ def insert_rows(connection: psycopg.Connection, given: Mapping[str, list[Row]]) 
         ]
         if not {"requests", "mounts", "tape_operations"} & given.keys():
             rebuild_derived(connection, connection, archive_id, days)
+    if {"transfers", "requests"} & given.keys():
+        fill_request_cells(connection)
 
 
 def make_partitions(connection: psycopg.Connection, cases: Iterable[Case]) -> None:

@@ -1,0 +1,72 @@
+"""What rows of `core.requests` change in the rollup of requests when they come or go.
+
+Each transfer is in the rollup as a request of its own. If a row of `core.requests` reports it, the row counts
+and the transfer does not.
+"""
+
+from typing import Any, LiteralString
+
+import polars as pl
+import psycopg
+
+from tapewise.ingest.requests.ranges import REACH
+from tapewise.schema.tables.derived import requests
+from tapewise.schema.writing.loader import frame_schema, read_frame
+from tapewise.schema.writing.request_cells import RequestSums, sum_requests, sum_transfers
+
+# The columns of a request that decide what it changes.
+_REQUEST = {
+    name: dtype
+    for name, dtype in frame_schema(requests).items()
+    if name
+    in {
+        *("source_id", "interface", "direction", "class_of_service", "ended_at", "transfer_id", "job_id"),
+        *("start_id", "size_bytes", "duration_s", "is_counted", "is_failed"),
+        *("submitted_at", "opened_at", "started_at"),
+    }
+}
+# What the transfer itself reports, where the request may have it from another line. The rest is the same.
+_OWN = {"own_class_of_service": pl.String(), "own_open_s": pl.Float64()}
+# A transfer that was moved into the second pass of an hour after the request was derived has another time. If
+# it was deleted, then its cells were, too.
+_QUERY = """
+    SELECT {columns}, transfers.class_of_service, transfers.open_s
+    FROM core.requests
+    INNER JOIN core.transfers ON transfers.id = requests.transfer_id
+        AND transfers.archive_id = %(archive_id)s
+        AND transfers.ended_at >= %(near_since)s AND transfers.ended_at < %(near_until)s
+    WHERE requests.archive_id = %(archive_id)s
+        AND requests.ended_at >= %(since)s AND requests.ended_at < %(until)s
+"""
+
+
+def find_timezone(connection: psycopg.Connection, archive_id: int) -> str:
+    """Return the zone by whose days the archive's requests are counted."""
+    row = connection.execute("SELECT timezone FROM core.archives WHERE id = %s", [archive_id]).fetchone()
+    assert row is not None
+    return str(row[0])
+
+
+def sum_changes(derived: pl.DataFrame, timezone: str) -> list[RequestSums]:
+    """Return what the rows of `derived` change: rows of `core.requests` with the columns in `_OWN`."""
+    reported = derived.filter("is_counted", pl.col("transfer_id").is_not_null())
+    alone = reported.with_columns(class_of_service="own_class_of_service", open_s="own_open_s")
+    return [sum_requests(reported, timezone), sum_transfers(alone, timezone).negate()]
+
+
+def sum_held_changes(
+    connection: psycopg.Connection,
+    timezone: str,
+    values: dict[str, Any],
+    condition: LiteralString = "true",
+) -> list[RequestSums]:
+    """Return what the rows of `core.requests` change that meet `condition`.
+
+    They are those of `archive_id` that ended between `since` and `until`. These are in `values`, as are the
+    parameters of the condition.
+    """
+    near = {"near_since": values["since"] - REACH, "near_until": values["until"] + REACH}
+    columns = ", ".join(f"requests.{name}" for name in _REQUEST)
+    query = f"{_QUERY.replace('{columns}', columns)} AND {condition}"
+    held = read_frame(connection, query, values | near, _REQUEST | _OWN)
+    return sum_changes(held, timezone) if held.height else []

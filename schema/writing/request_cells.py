@@ -1,0 +1,233 @@
+"""The rollup `core.request_cells`, updated in the transaction that changes its requests.
+
+A cell counts the requests of a route that ended on a day of the archive's own clock, moved a file and did not
+fail. Its sums add up three parts: each counted transfer as a request of its own, plus the requests of
+`core.requests`, minus the transfers that these report. So the rows of `core.requests` can come and go at any
+time: what they add is added or subtracted with them.
+"""
+
+from collections.abc import Iterable
+from datetime import date, datetime
+from typing import NamedTuple
+
+import polars as pl
+import psycopg
+
+from tapewise.schema.writing.day_columns import merge
+from tapewise.schema.writing.routes import (
+    BIN_BITS,
+    DAY_BITS,
+    ROUTE,
+    add_routes,
+    drop_unused_routes,
+    find_bins,
+    find_days,
+    find_first_day,
+    name_routes,
+    number_routes,
+    write_array,
+)
+
+_CELL = ("source_id", *ROUTE, "day")
+_COUNTS = ("request_count", "below_clock_count", "negative_count")
+# The quantities of which a cell has histograms, by the columns with their values.
+_HISTOGRAMS = {"size": "size_bytes", "duration": "duration_s", "wait": "waited_s"}
+_ARRAYS = {name: {f"{name}_bins": "integer", f"{name}_counts": "bigint"} for name in _HISTOGRAMS}
+_COLUMNS = dict.fromkeys(_COUNTS, "bigint") | {
+    column: f"{kind}[]" for arrays in _ARRAYS.values() for column, kind in arrays.items()
+}
+# The parameters: four arrays for routes, the days, and an array of texts for each column.
+_ADD = (
+    f"INSERT INTO core.request_cells AS held (route_id, day, {', '.join(_COLUMNS)})"  # noqa: S608 - the names above
+    " SELECT routes.id, given.day, "
+    + ", ".join(f"given.{name}::{kind}" for name, kind in _COLUMNS.items())
+    + " FROM unnest(%s::integer[], %s::text[], %s::text[], %s::text[], %s::date[]"
+    + ", %s::text[]" * len(_COLUMNS)
+    + f") AS given ({', '.join((*_CELL, *_COLUMNS))})"
+    " JOIN core.routes ON routes.source_id = given.source_id AND routes.interface = given.interface"
+    " AND routes.direction = given.direction"
+    " AND routes.class_of_service IS NOT DISTINCT FROM given.class_of_service"
+    " ON CONFLICT (route_id, day) DO UPDATE SET "
+    + ", ".join(
+        [*(f"{name} = held.{name} + excluded.{name}" for name in _COUNTS), *map(merge, _ARRAYS.values())]
+    )
+)
+# A request may leave a cell only in its histograms, so all columns are looked at.
+_DELETE_EMPTY = (
+    "DELETE FROM core.request_cells USING core.routes WHERE route_id = routes.id"  # noqa: S608 - as above
+    " AND source_id = ANY(%s) AND day = ANY(%s) AND "
+    + " AND ".join(f"{name} = {'0' if kind == 'bigint' else repr('{}')}" for name, kind in _COLUMNS.items())
+)
+
+
+class RequestSums(NamedTuple):
+    """Sums of requests by source, route and local day: counts, and histograms, one row per bin."""
+
+    counts: pl.DataFrame
+    bins: pl.DataFrame
+
+    def negate(self) -> "RequestSums":
+        """Return what to add in order to subtract these sums."""
+        return RequestSums(
+            self.counts.with_columns(pl.col(_COUNTS) * -1), self.bins.with_columns(pl.col("bin_count") * -1)
+        )
+
+
+def sum_transfers(transfers: pl.DataFrame, timezone: str) -> RequestSums:
+    """Return the sums of transfers (rows of that table), each as a request of its own."""
+    moved = transfers.filter(~pl.col("is_failed"))
+    # Their open times and start times come from one line, so no clock is too coarse.
+    alone = moved.select(
+        "source_id",
+        *ROUTE,
+        "ended_at",
+        "size_bytes",
+        "duration_s",
+        waited_s=pl.when(pl.col("started_at").is_not_null()).then(_round("open_s") / 1e6),
+        is_below_clock=False,
+        is_negative=False,
+    )
+    return _sum(alone, timezone)
+
+
+def sum_requests(
+    requests: pl.DataFrame, timezone: str, *, is_simulated: bool = False, steady_at: datetime | None = None
+) -> RequestSums:
+    """Return the sums of requests (rows of that table).
+
+    Requests that a simulated archive made before its run became steady (at `steady_at`) do not count.
+    """
+    moved = requests.filter(
+        "is_counted", ~pl.col("is_failed").fill_null(value=False), pl.col("transfer_id").is_not_null()
+    )
+    step_us = pl.lit(0)
+    if is_simulated:
+        asked_at = pl.coalesce("submitted_at", "started_at", "ended_at")
+        moved = moved.filter(pl.lit(value=False) if steady_at is None else asked_at >= steady_at)
+    else:
+        # The time of an open is when the file was open.
+        is_opened = pl.col("job_id").is_null() & pl.col("start_id").is_null()
+        asked_at = pl.coalesce(pl.when(is_opened).then("opened_at"), "submitted_at")
+        is_coarse = _is_whole_second(pl.col("ended_at")) | _is_whole_second(asked_at).fill_null(value=False)
+        step_us = pl.when(is_coarse).then(1_000_000).otherwise(0)
+    measured_us = (pl.col("started_at") - pl.col("submitted_at")).dt.total_microseconds()
+    placed = moved.select(
+        "source_id", *ROUTE, "ended_at", "size_bytes", "duration_s", measured_us=measured_us, step_us=step_us
+    ).select(
+        "source_id",
+        *ROUTE,
+        "ended_at",
+        "size_bytes",
+        "duration_s",
+        waited_s=pl.when(pl.col("measured_us") >= 0)
+        .then(pl.col("measured_us") / 1e6)
+        .when(pl.col("measured_us") > -pl.col("step_us"))
+        .then(0.0),
+        is_below_clock=(pl.col("measured_us").abs() < pl.col("step_us")).fill_null(value=False),
+        is_negative=((pl.col("measured_us") < 0) & (pl.col("measured_us") <= -pl.col("step_us"))).fill_null(
+            value=False
+        ),
+    )
+    return _sum(placed, timezone)
+
+
+def _round(seconds: str) -> pl.Expr:
+    return (pl.col(seconds) * 1e6).round()
+
+
+def _is_whole_second(moment: pl.Expr) -> pl.Expr:
+    return moment.dt.epoch("us") % 1_000_000 == 0
+
+
+def _sum(placed: pl.DataFrame, timezone: str) -> RequestSums:
+    route, names = number_routes(placed, ("source_id", *ROUTE))
+    days = find_days(placed["ended_at"], timezone)
+    first_day = find_first_day(days)
+    # Groups are found by one integer, which is far faster than by several columns with texts.
+    route_day = (route * 2**DAY_BITS + (days - first_day)).alias("route_day")
+    counts = (
+        placed.select(
+            route_day,
+            request_count=pl.lit(1, pl.Int64),
+            below_clock_count=pl.col("is_below_clock").cast(pl.Int64),
+            negative_count=pl.col("is_negative").cast(pl.Int64),
+        )
+        .group_by("route_day")
+        .agg(pl.all().sum())
+    )
+    bins = pl.concat(
+        _sum_bins(placed[column], route_day).with_columns(quantity=pl.lit(name))
+        for name, column in _HISTOGRAMS.items()
+    )
+    return RequestSums(
+        name_routes(counts, names, first_day).select(*_CELL, *_COUNTS),
+        name_routes(bins, names, first_day).select(*_CELL, "quantity", "bin", "bin_count"),
+    )
+
+
+def _sum_bins(values: pl.Series, route_day: pl.Series) -> pl.DataFrame:
+    if values.null_count():
+        is_known = values.is_not_null()
+        values, route_day = values.filter(is_known), route_day.filter(is_known)
+    keys: pl.Series = route_day * 2**BIN_BITS + find_bins(values.cast(pl.Float64))
+    return (
+        keys.to_frame("key")
+        .group_by("key")
+        .agg(bin_count=pl.len().cast(pl.Int64))
+        .with_columns(
+            route_day=pl.col("key") // 2**BIN_BITS, bin=(pl.col("key") % 2**BIN_BITS).cast(pl.Int32)
+        )
+    )
+
+
+def add_requests(connection: psycopg.Connection, sums: Iterable[RequestSums]) -> None:
+    """Add `sums` to the cells, in the caller's transaction; a cell without requests is deleted."""
+    parts = list(sums)
+    if not parts:
+        return
+    counts = pl.concat([part.counts for part in parts]).group_by(_CELL).agg(pl.col(_COUNTS).sum())
+    bins = (
+        pl.concat([part.bins for part in parts])
+        .group_by(*_CELL, "quantity", "bin")
+        .agg(pl.col("bin_count").sum())
+        .filter(pl.col("bin_count") != 0)
+    )
+    cells = _make_cells(counts, bins)
+    if cells.is_empty():
+        return
+    add_routes(connection, cells)
+    connection.execute(_ADD, [cells[name].to_list() for name in cells.columns])
+    # Requests may be subtracted before the transfers that they report are added, or after.
+    source_ids = cells["source_id"].unique().to_list()
+    if connection.execute(_DELETE_EMPTY, [source_ids, cells["day"].unique().to_list()]).rowcount:
+        drop_unused_routes(connection, source_ids)
+
+
+def drop_requests(connection: psycopg.Connection, source_id: int, since: date | None = None) -> None:
+    """Delete the source's cells from day `since` on (None: all), and its routes without any cell left."""
+    connection.execute(
+        "DELETE FROM core.request_cells USING core.routes"
+        " WHERE route_id = routes.id AND source_id = %s AND day >= coalesce(%s::date, '-infinity')",
+        [source_id, since],
+    )
+    drop_unused_routes(connection, [source_id])
+
+
+def _make_cells(counts: pl.DataFrame, bins: pl.DataFrame) -> pl.DataFrame:
+    """Return one row per cell that is changed: its route, day and counts, and its arrays as texts."""
+    arrays = (
+        bins.sort("bin")
+        .group_by(*_CELL, "quantity", maintain_order=True)
+        .agg(bins=write_array(pl.col("bin")), counts=write_array(pl.col("bin_count")))
+    )
+    cells = counts
+    for name in _HISTOGRAMS:
+        of_name = arrays.filter(pl.col("quantity") == name).select(
+            *_CELL, pl.col("bins").alias(f"{name}_bins"), pl.col("counts").alias(f"{name}_counts")
+        )
+        cells = cells.join(of_name, on=_CELL, how="left", nulls_equal=True)
+    texts = [column for arrays in _ARRAYS.values() for column in arrays]
+    is_changed = pl.any_horizontal(pl.col(_COUNTS) != 0, pl.col(texts).is_not_null())
+    return cells.filter(is_changed).select(
+        *_CELL, pl.col(_COUNTS).cast(pl.String), pl.col(texts).fill_null("{}")
+    )

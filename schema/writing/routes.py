@@ -1,0 +1,118 @@
+"""Routes (`core.routes`), local days and histograms, which the rollups by local day have in common."""
+
+from collections.abc import Collection, Sequence
+
+import numpy as np
+import polars as pl
+import psycopg
+
+from tapewise.schema.errors import DatabaseError
+
+MINUTE_US = 60_000_000
+# A bin of a histogram is the exponent of a float and the first six binary digits behind it: 64 bins for each
+# factor of two. The middle of a bin is within 1/128 of each number in it. `mart.histogram_bin` and
+# `mart.histogram_value` compute the same.
+BIN_SHIFT = 46
+# What identifies a route, besides its source.
+ROUTE = ("interface", "direction", "class_of_service")
+
+_TEXTS = pl.Categorical(pl.Categories("tapewise routes"))
+# Bits for the parts of a key: days since the first one (359 years), and bins.
+DAY_BITS, BIN_BITS = 17, 17
+# The hour of transfers of which only the day is known.
+UNKNOWN_HOUR = 24
+
+
+def number_routes(rows: pl.DataFrame, columns: Sequence[str] = ROUTE) -> tuple[pl.Series, pl.DataFrame]:
+    """Return the number of each row's route, from 0, and the routes by their numbers (`route`).
+
+    Rows with the same values in `columns` have the same route. A number in these columns is not negative.
+    """
+    packed = pl.Series([0], dtype=pl.Int64).new_from_index(0, rows.height)
+    for name in columns:
+        value = rows[name].cast(_TEXTS).to_physical() if rows[name].dtype == pl.String else rows[name]
+        code = value.cast(pl.Int64).fill_null(-1) + 1
+        packed = packed * (1 + max(code.unique(), default=0)) + code
+    route = packed.unique().sort().search_sorted(packed).cast(pl.Int64)
+    names = rows.select(*columns, route=route).unique("route", keep="any")
+    return route, names
+
+
+def name_routes(sums: pl.DataFrame, names: pl.DataFrame, first_day: int) -> pl.DataFrame:
+    """Add the columns of `names` and the `day` to `sums`, which has both in `route_day`."""
+    return sums.with_columns(
+        route=pl.col("route_day") // 2**DAY_BITS,
+        day=(pl.col("route_day") % 2**DAY_BITS + first_day).cast(pl.Int32).cast(pl.Date),
+    ).join(names, on="route")
+
+
+def find_hours(transfers: pl.DataFrame, timezone: str) -> tuple[pl.Series, pl.Series]:
+    """Return the local day of each transfer, counted since 1970, and its hour."""
+    local, run = _convert_minutes(transfers["ended_at"], timezone)
+    hours = local.dt.hour().cast(pl.Int64).gather(run)
+    unknown = pl.Series([UNKNOWN_HOUR], dtype=pl.Int64)
+    return local.dt.date().cast(pl.Int64).gather(run), hours.zip_with(
+        ~transfers["is_time_of_day_unknown"], unknown
+    )
+
+
+def find_days(moments: pl.Series, timezone: str) -> pl.Series:
+    """Return the local day of each moment, counted since 1970."""
+    local, run = _convert_minutes(moments, timezone)
+    return local.dt.date().cast(pl.Int64).gather(run)
+
+
+def _convert_minutes(moments: pl.Series, timezone: str) -> tuple[pl.Series, pl.Series]:
+    """Return the local times of the runs of moments in one minute, and the run of each moment."""
+    # Clocks differ from UTC by whole minutes. Moments of one minute are mostly next to each other, and time
+    # zones cost more than all the sums: each run of a minute is converted once.
+    minutes = moments.dt.epoch("us") // MINUTE_US
+    at = pl.from_epoch(minutes.rle().struct.field("value") * MINUTE_US, "us")
+    return at.dt.replace_time_zone("UTC").dt.convert_time_zone(timezone), minutes.rle_id()
+
+
+def find_first_day(days: pl.Series) -> int:
+    """Return the first of `days`, from which they are counted in keys; 0 if there are none."""
+    # A trace that is simulated may begin before 1970.
+    different = days.unique().sort().to_list()
+    first_day = different[0] if different else 0
+    if different and different[-1] - first_day >= 2**DAY_BITS:
+        raise DatabaseError("transfers of one file are more than 359 years apart")
+    return int(first_day)
+
+
+def find_bins(values: pl.Series) -> pl.Series:
+    """Return the bin of each number; numbers that are not positive are in bin 0."""
+    bits = values.to_numpy().view(np.int64)
+    return pl.Series(np.maximum(bits >> BIN_SHIFT, 0))
+
+
+def write_array(values: pl.Expr) -> pl.Expr:
+    """PostgreSQL's literal for an array of whole numbers."""
+    return pl.format("{{{}}}", values.cast(pl.String).str.join(","))
+
+
+def add_routes(connection: psycopg.Connection, routes: pl.DataFrame) -> None:
+    """Add those of `routes` (`source_id` and the columns of ROUTE) that there are not yet."""
+    new = routes.select("source_id", *ROUTE).unique()
+    connection.execute(
+        "INSERT INTO core.routes (source_id, interface, direction, class_of_service)"
+        " SELECT given.* FROM unnest(%s::integer[], %s::text[], %s::text[], %s::text[])"
+        " AS given (source_id, interface, direction, class)"
+        # A conflict would use up a number for each known route, in each load.
+        " WHERE NOT EXISTS (SELECT FROM core.routes WHERE routes.source_id = given.source_id"
+        " AND routes.interface = given.interface AND routes.direction = given.direction"
+        " AND class_of_service IS NOT DISTINCT FROM given.class)"
+        " ORDER BY given.source_id, given.interface, given.direction, given.class",
+        [new[name].to_list() for name in new.columns],
+    )
+
+
+def drop_unused_routes(connection: psycopg.Connection, source_ids: Collection[int]) -> None:
+    """Delete the routes of these sources of which there is no cell left."""
+    connection.execute(
+        "DELETE FROM core.routes WHERE source_id = ANY(%s)"
+        " AND NOT EXISTS (SELECT FROM core.day_cells WHERE route_id = routes.id)"
+        " AND NOT EXISTS (SELECT FROM core.request_cells WHERE route_id = routes.id)",
+        [[*source_ids]],
+    )

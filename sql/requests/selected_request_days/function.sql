@@ -1,0 +1,137 @@
+CREATE FUNCTION mart.selected_request_days(
+    archive text DEFAULT NULL,
+    since timestamptz DEFAULT NULL,
+    until timestamptz DEFAULT NULL,
+    interface text DEFAULT NULL,
+    direction text DEFAULT NULL,
+    client text DEFAULT NULL,
+    class_of_service text DEFAULT NULL,
+    is_exact boolean DEFAULT FALSE
+) RETURNS TABLE (
+    archive text,
+    kind text,
+    timezone text,
+    source text,
+    interface text,
+    direction text,
+    class_of_service text,
+    request_count bigint,
+    below_clock_count bigint,
+    negative_count bigint,
+    size_bins integer[],
+    size_counts bigint[],
+    duration_bins integer[],
+    duration_counts bigint[],
+    wait_bins integer[],
+    wait_counts bigint[],
+    size_bytes double precision,
+    duration_s double precision,
+    waited_s double precision,
+    starts_on date
+)
+LANGUAGE sql STABLE PARALLEL SAFE
+AS $function$
+
+-- Only one of the two parts is read, and it is known which one before either is.
+SELECT
+    request_cells.archive,
+    request_cells.kind,
+    request_cells.timezone,
+    request_cells.source,
+    request_cells.interface,
+    request_cells.direction,
+    request_cells.class_of_service,
+    request_cells.request_count,
+    request_cells.below_clock_count,
+    request_cells.negative_count,
+    request_cells.size_bins,
+    request_cells.size_counts,
+    request_cells.duration_bins,
+    request_cells.duration_counts,
+    request_cells.wait_bins,
+    request_cells.wait_counts,
+    request_cells.size_bytes,
+    request_cells.duration_s,
+    request_cells.waited_s,
+    request_cells.starts_on
+FROM mart.request_cells
+WHERE
+    selected_request_days.client IS NULL
+    AND selected_request_days.is_exact IS NOT TRUE
+    AND (selected_request_days.archive IS NULL OR request_cells.archive = selected_request_days.archive)
+    AND coalesce(selected_request_days.since, timestamptz '-infinity')
+    < coalesce(selected_request_days.until, timestamptz 'infinity')
+    AND request_cells.starts_on
+    >= (
+        coalesce(selected_request_days.since, timestamptz '-infinity') AT TIME ZONE request_cells.timezone
+    )::date
+    AND request_cells.starts_on
+    < coalesce(selected_request_days.until, timestamptz 'infinity') AT TIME ZONE request_cells.timezone
+    AND (selected_request_days.interface IS NULL OR request_cells.interface = selected_request_days.interface)
+    AND (selected_request_days.direction IS NULL OR request_cells.direction = selected_request_days.direction)
+    AND (
+        selected_request_days.class_of_service IS NULL
+        OR request_cells.class_of_service = selected_request_days.class_of_service
+    )
+
+UNION ALL
+
+-- A request is a cell of its own: whoever reads cells adds them up.
+SELECT
+    requests.archive,
+    requests.kind,
+    requests.timezone,
+    requests.source,
+    requests.interface,
+    requests.direction,
+    requests.class_of_service,
+    1::bigint AS request_count,
+    requests.is_wait_below_clock::integer::bigint AS below_clock_count,
+    requests.is_wait_negative::integer::bigint AS negative_count,
+    CASE
+        WHEN requests.size_bytes IS NULL THEN '{}' ELSE ARRAY[mart.histogram_bin(requests.size_bytes)]
+    END AS size_bins,
+    CASE WHEN requests.size_bytes IS NULL THEN '{}' ELSE ARRAY[1::bigint] END AS size_counts,
+    CASE
+        WHEN requests.duration_s IS NULL THEN '{}' ELSE ARRAY[mart.histogram_bin(requests.duration_s)]
+    END AS duration_bins,
+    CASE WHEN requests.duration_s IS NULL THEN '{}' ELSE ARRAY[1::bigint] END AS duration_counts,
+    CASE
+        WHEN requests.waited_s IS NULL THEN '{}' ELSE ARRAY[mart.histogram_bin(requests.waited_s)]
+    END AS wait_bins,
+    CASE WHEN requests.waited_s IS NULL THEN '{}' ELSE ARRAY[1::bigint] END AS wait_counts,
+    requests.size_bytes::double precision AS size_bytes,
+    requests.duration_s,
+    requests.waited_s,
+    (requests.ended_at AT TIME ZONE requests.timezone)::date AS starts_on
+FROM
+    -- Two days are more than the longest local day.
+    mart.selected_requests(
+        archive => selected_request_days.archive,
+        since => selected_request_days.since - interval '2 days',
+        until => selected_request_days.until + interval '2 days',
+        interface => selected_request_days.interface,
+        direction => selected_request_days.direction,
+        client => selected_request_days.client,
+        class_of_service => selected_request_days.class_of_service
+    ) AS requests
+WHERE
+    (selected_request_days.client IS NOT NULL OR selected_request_days.is_exact)
+    AND coalesce(selected_request_days.since, timestamptz '-infinity')
+    < coalesce(selected_request_days.until, timestamptz 'infinity')
+    -- A zone costs more than all else, so it is left out where there is nothing to compare.
+    AND (
+        selected_request_days.since IS NULL
+        OR (requests.ended_at AT TIME ZONE requests.timezone)::date
+        >= (selected_request_days.since AT TIME ZONE requests.timezone)::date
+    )
+    AND (
+        selected_request_days.until IS NULL
+        OR (requests.ended_at AT TIME ZONE requests.timezone)::date
+        < selected_request_days.until AT TIME ZONE requests.timezone
+    )
+    AND requests.transfer_id IS NOT NULL
+    AND requests.is_failed IS NOT TRUE
+    AND NOT requests.is_warm_up
+
+$function$;

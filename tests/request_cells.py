@@ -1,0 +1,120 @@
+"""A recount of `core.request_cells` in SQL, which shares nothing with the code that writes them."""
+
+import psycopg
+
+# As in mart.requests: what counts of core.requests, and each transfer that no row of it reports.
+_ASKED = """
+    SELECT requests.source_id, requests.interface, requests.direction, requests.class_of_service,
+        requests.archive_id, requests.ended_at, size_bytes, duration_s, started_at, submitted_at,
+        ended_at <> date_trunc('second', ended_at)
+        AND coalesce(asked_at <> date_trunc('second', asked_at), true) AS is_fine
+    FROM core.requests CROSS JOIN LATERAL (
+        SELECT CASE WHEN num_nulls(job_id, start_id) = 2 AND opened_at IS NOT NULL THEN opened_at
+            ELSE submitted_at END AS asked_at
+    ) AS asked
+    WHERE is_counted AND transfer_id > 0 AND coalesce(is_failed, false) = false
+    UNION ALL
+    SELECT alone.source_id, interface, direction, class_of_service, alone.archive_id, ended_at, size_bytes,
+        duration_s, started_at, started_at - round((open_s * 1e6)) * interval '1 microsecond', true
+    FROM core.transfers AS alone JOIN ledger.sources ON sources.id = source_id AND is_counted
+    WHERE is_failed = false AND (alone.archive_id, ended_at, alone.id) NOT IN (
+        SELECT archive_id, ended_at, transfer_id FROM core.requests WHERE transfer_id IS NOT NULL
+    )
+"""
+
+_RECOUNT = f"""
+    placed AS (
+        SELECT ROW(asked.source_id, interface, direction, class_of_service, day)::text AS cell,
+            asked.source_id, interface, direction, class_of_service, day, size_bytes, duration_s,
+            coalesce(measured_us < 0 AND (is_fine OR measured_us <= -1000000), false) AS is_negative,
+            coalesce(NOT is_fine AND measured_us BETWEEN -999999 AND 999999, false) AS is_below_clock,
+            CASE WHEN measured_us > 0 THEN measured_us / 1e6::float8
+                WHEN measured_us = 0 OR NOT is_fine AND measured_us > -1000000 THEN 0 END AS waited_s
+        FROM (
+            SELECT asked.source_id, interface, direction, class_of_service, size_bytes, duration_s,
+                (ended_at AT TIME ZONE timezone)::date AS day,
+                extract(epoch FROM started_at - submitted_at) * 1000000 AS measured_us,
+                is_fine OR kind = 'simulated' AS is_fine
+            FROM ({_ASKED}) AS asked JOIN core.archives ON archives.id = archive_id
+            WHERE kind <> 'simulated' OR archive_id IN (
+                SELECT archive_id FROM studies.simulation_runs
+                WHERE steady_at <= coalesce(submitted_at, started_at, ended_at)
+            )
+        ) AS asked
+    ),
+    quantities AS (
+        SELECT cell, 'size' AS quantity, size_bytes::float8 AS value FROM placed
+        UNION ALL SELECT cell, 'duration', duration_s FROM placed
+        UNION ALL SELECT cell, 'wait', waited_s FROM placed
+    ),
+    binned AS (
+        SELECT cell, quantity, CASE WHEN value > 0 THEN
+            (1023 + exponent) * 64 + floor((value / power(2::float8, exponent) - 1) * 64)::integer
+            ELSE 0 END AS bin, count(*) AS n
+        FROM quantities CROSS JOIN LATERAL (
+            SELECT floor(log(greatest(value, 1e-300)) / log(2))::integer AS guess
+        ) AS logarithms CROSS JOIN LATERAL (
+            -- A logarithm may be wrong by one at a power of two.
+            SELECT guess + (value >= power(2::float8, guess + 1))::integer
+                - (value < power(2::float8, guess))::integer AS exponent
+        ) AS exponents
+        WHERE value IS NOT NULL
+        GROUP BY cell, quantity, bin
+    ),
+    histograms AS (
+        SELECT cell, quantity, array_agg(bin ORDER BY bin) AS bins, array_agg(n ORDER BY bin) AS counts
+        FROM binned GROUP BY cell, quantity
+    ),
+    cells AS (
+        SELECT cell, source_id, interface, direction, class_of_service, day, count(*) AS request_count,
+            sum(is_below_clock::integer) AS below_clock_count, sum(is_negative::integer) AS negative_count
+        FROM placed GROUP BY cell, source_id, interface, direction, class_of_service, day
+    ),
+    recount AS (
+        SELECT source_id, interface, direction, class_of_service, day, request_count, below_clock_count,
+            negative_count,
+            coalesce(size.bins, '{{}}') AS size_bins, coalesce(size.counts, '{{}}') AS size_counts,
+            coalesce(duration.bins, '{{}}') AS duration_bins,
+            coalesce(duration.counts, '{{}}') AS duration_counts,
+            coalesce(wait.bins, '{{}}') AS wait_bins, coalesce(wait.counts, '{{}}') AS wait_counts
+        FROM cells
+        LEFT JOIN (SELECT * FROM histograms WHERE quantity = 'size') AS size USING (cell)
+        LEFT JOIN (SELECT * FROM histograms WHERE quantity = 'duration') AS duration USING (cell)
+        LEFT JOIN (SELECT * FROM histograms WHERE quantity = 'wait') AS wait USING (cell)
+    )
+"""
+
+# Only the cells remain of the time that was forgotten.
+WRONG_REQUEST_CELLS = f"""
+    WITH {_RECOUNT}, held AS (
+        SELECT source_id, interface, direction, class_of_service, request_cells.* FROM core.request_cells
+        JOIN core.routes ON routes.id = route_id
+        JOIN ledger.sources ON sources.id = source_id JOIN core.archives ON archives.id = archive_id
+        WHERE day >= coalesce((retained_since AT TIME ZONE archives.timezone)::date, '-infinity')
+    ), recounted AS (SELECT to_jsonb(recount) AS cell FROM recount),
+    stored AS (SELECT to_jsonb(held) - 'route_id' AS cell FROM held)
+    (SELECT 'recounted', * FROM (TABLE recounted EXCEPT ALL TABLE stored) AS missing)
+    UNION ALL
+    (SELECT 'held', * FROM (TABLE stored EXCEPT ALL TABLE recounted) AS surplus)
+"""
+
+
+def fill_request_cells(connection: psycopg.Connection) -> None:
+    """Replace the cells by a recount, as if loading had inserted what was inserted into the tables."""
+    connection.execute("DELETE FROM core.request_cells")
+    connection.execute(
+        f"""
+        WITH {_RECOUNT}, made AS (
+            INSERT INTO core.routes (source_id, interface, direction, class_of_service)
+            SELECT DISTINCT source_id, interface, direction, class_of_service FROM recount
+            ON CONFLICT (source_id, interface, direction, class_of_service)
+            DO UPDATE SET interface = excluded.interface
+            RETURNING *
+        )
+        INSERT INTO core.request_cells
+        SELECT made.id, day, request_count, below_clock_count, negative_count, size_bins, size_counts,
+            duration_bins, duration_counts, wait_bins, wait_counts
+        FROM recount JOIN made USING (source_id, interface, direction)
+        WHERE made.class_of_service IS NOT DISTINCT FROM recount.class_of_service
+        """
+    )
