@@ -56,7 +56,7 @@ def sql(settings: Settings, query: str, shape: str | None, timezone: str | None,
 
     \b
     Examples:
-      tapewise sql "SELECT * FROM mart.activity WHERE period = 'month'"
+      tapewise sql "SELECT * FROM mart.activity(period => 'month')"
       tapewise sql --timezone Europe/Berlin "SELECT count(*) FROM mart.opens WHERE opened_at >= '2024-03-01'"
       tapewise sql --csv "SELECT * FROM mart.lower_envelopes(archive => 'hpss')" > envelopes.csv
       tapewise sql --as names "SELECT * FROM mart.user_names"
