@@ -23,7 +23,6 @@ from tapewise.schema.writing.routes import (
     find_bins,
     find_days,
     find_first_day,
-    name_routes,
     number_routes,
     write_array,
 )
@@ -61,15 +60,21 @@ _DELETE_EMPTY = (
 
 
 class RequestSums(NamedTuple):
-    """Sums of requests by source, route and local day: counts, and histograms, one row per bin."""
+    """Sums of requests by source, route and local day: counts, and histograms, one row per bin.
 
+    Days are numbered since 1970, and `routes` has the routes by their numbers in the other two frames.
+    """
+
+    routes: pl.DataFrame
     counts: pl.DataFrame
     bins: pl.DataFrame
 
     def negate(self) -> "RequestSums":
         """Return what to add in order to subtract these sums."""
         return RequestSums(
-            self.counts.with_columns(pl.col(_COUNTS) * -1), self.bins.with_columns(pl.col("bin_count") * -1)
+            self.routes,
+            self.counts.with_columns(pl.col(_COUNTS) * -1),
+            self.bins.with_columns(pl.col("bin_count") * -1),
         )
 
 
@@ -156,12 +161,17 @@ def _sum(placed: pl.DataFrame, timezone: str) -> RequestSums:
         .agg(pl.all().sum())
     )
     bins = pl.concat(
-        _sum_bins(placed[column], route_day).with_columns(quantity=pl.lit(name))
-        for name, column in _HISTOGRAMS.items()
+        _sum_bins(placed[column], route_day).with_columns(quantity=pl.lit(number, pl.Int64))
+        for number, column in enumerate(_HISTOGRAMS.values())
     )
+    place = {
+        "route": pl.col("route_day") // 2**DAY_BITS,
+        "day": pl.col("route_day") % 2**DAY_BITS + first_day,
+    }
     return RequestSums(
-        name_routes(counts, names, first_day).select(*_CELL, *_COUNTS),
-        name_routes(bins, names, first_day).select(*_CELL, "quantity", "bin", "bin_count"),
+        names,
+        counts.select(**place, **{name: pl.col(name) for name in _COUNTS}),
+        bins.select("quantity", "bin", "bin_count", **place),
     )
 
 
@@ -174,9 +184,7 @@ def _sum_bins(values: pl.Series, route_day: pl.Series) -> pl.DataFrame:
         keys.to_frame("key")
         .group_by("key")
         .agg(bin_count=pl.len().cast(pl.Int64))
-        .with_columns(
-            route_day=pl.col("key") // 2**BIN_BITS, bin=(pl.col("key") % 2**BIN_BITS).cast(pl.Int32)
-        )
+        .with_columns(route_day=pl.col("key") // 2**BIN_BITS, bin=pl.col("key") % 2**BIN_BITS)
     )
 
 
@@ -185,14 +193,7 @@ def add_requests(connection: psycopg.Connection, sums: Iterable[RequestSums]) ->
     parts = list(sums)
     if not parts:
         return
-    counts = pl.concat([part.counts for part in parts]).group_by(_CELL).agg(pl.col(_COUNTS).sum())
-    bins = (
-        pl.concat([part.bins for part in parts])
-        .group_by(*_CELL, "quantity", "bin")
-        .agg(pl.col("bin_count").sum())
-        .filter(pl.col("bin_count") != 0)
-    )
-    cells = _make_cells(counts, bins)
+    cells = _make_cells(_gather(parts))
     if cells.is_empty():
         return
     add_routes(connection, cells)
@@ -213,21 +214,49 @@ def drop_requests(connection: psycopg.Connection, source_id: int, since: date | 
     drop_unused_routes(connection, [source_id])
 
 
-def _make_cells(counts: pl.DataFrame, bins: pl.DataFrame) -> pl.DataFrame:
+def _gather(parts: list[RequestSums]) -> RequestSums:
+    """Return the sum of the parts, with common numbers of routes."""
+    every = pl.concat([part.routes.with_columns(part=number) for number, part in enumerate(parts)])
+    common, names = number_routes(every, ("source_id", *ROUTE))
+    every = every.with_columns(common=common)
+
+    def renumber(frames: Iterable[pl.DataFrame], *key: str) -> pl.DataFrame:
+        renumbered = [
+            frame.with_columns(
+                pl.col("route").replace_strict(of_part["route"], of_part["common"], return_dtype=pl.Int64)
+            )
+            for number, frame in enumerate(frames)
+            for of_part in [every.filter(pl.col("part") == number)]
+        ]
+        return pl.concat(renumbered).group_by(key).agg(pl.all().sum())
+
+    return RequestSums(
+        names,
+        renumber([part.counts for part in parts], "route", "day"),
+        renumber([part.bins for part in parts], "route", "day", "quantity", "bin"),
+    )
+
+
+def _make_cells(sums: RequestSums) -> pl.DataFrame:
     """Return one row per cell that is changed: its route, day and counts, and its arrays as texts."""
+    place = ("route", "day")
     arrays = (
-        bins.sort("bin")
-        .group_by(*_CELL, "quantity", maintain_order=True)
+        sums.bins.filter(pl.col("bin_count") != 0)
+        .sort("bin")
+        .group_by(*place, "quantity", maintain_order=True)
         .agg(bins=write_array(pl.col("bin")), counts=write_array(pl.col("bin_count")))
     )
-    cells = counts
-    for name in _HISTOGRAMS:
-        of_name = arrays.filter(pl.col("quantity") == name).select(
-            *_CELL, pl.col("bins").alias(f"{name}_bins"), pl.col("counts").alias(f"{name}_counts")
+    cells = sums.counts
+    for number, name in enumerate(_HISTOGRAMS):
+        of_name = arrays.filter(pl.col("quantity") == number).select(
+            *place, pl.col("bins").alias(f"{name}_bins"), pl.col("counts").alias(f"{name}_counts")
         )
-        cells = cells.join(of_name, on=_CELL, how="left", nulls_equal=True)
+        cells = cells.join(of_name, on=place, how="left")
     texts = [column for arrays in _ARRAYS.values() for column in arrays]
     is_changed = pl.any_horizontal(pl.col(_COUNTS) != 0, pl.col(texts).is_not_null())
-    return cells.filter(is_changed).select(
-        *_CELL, pl.col(_COUNTS).cast(pl.String), pl.col(texts).fill_null("{}")
+    return (
+        cells.filter(is_changed)
+        .join(sums.routes, on="route")
+        .with_columns(pl.col("day").cast(pl.Int32).cast(pl.Date))
+        .select(*_CELL, pl.col(_COUNTS).cast(pl.String), pl.col(texts).fill_null("{}"))
     )

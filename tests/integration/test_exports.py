@@ -324,6 +324,7 @@ def test_every_view_of_facts_is_exported_or_left_out_on_purpose() -> None:
         "outages": "entered by people",
         "daily_figures": "figures that a site reports, not events",
         "request_waits": "of simulated archives only",
+        "request_cells": "sums of the requests, which are exported",
     }
     views = {
         each.name: each.metadata.grants == [NAMES]
