@@ -218,6 +218,10 @@ loaded_rows = sa.Table(
     sa.Column("month", sa.Date, primary_key=True),
     sa.Column("source_id", sa.Integer, nullable=False),
     sa.Column("row_count", sa.BigInteger, nullable=False),
+    # The columns that may be null, but have a value in at least one of these rows. Also 'kind delete' and so
+    # on for name-space events, 'failed' if a transfer failed, and 'failed size_bytes' if one of those has a
+    # size.
+    sa.Column("filled_columns", sa.ARRAY(sa.Text), nullable=False),
     sa.CheckConstraint("row_count >= 0", name="row_count"),
     sa.Index("loaded_rows_source_id_month_idx", "source_id", "month"),
     schema="ledger",

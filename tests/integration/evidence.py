@@ -16,6 +16,7 @@ from psycopg import sql
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.tables.models import event_time_columns
 from tests.day_cells import WRONG_CELLS, WRONG_ROUTES
+from tests.filled_columns import MISSING_COLUMNS
 
 FACTS = tuple(event_time_columns)
 ROLLUPS = ("activity_cells", "day_cells")
@@ -200,6 +201,7 @@ VIOLATIONS = {
         UNION ALL
         (SELECT 'held', * FROM (TABLE held EXCEPT ALL TABLE recount) AS surplus)
     """,
+    "the ledger does not name a column in which facts have values": MISSING_COLUMNS,
     "the day cells are not a recount of the transfers": WRONG_CELLS,
     "a route has no day cell": WRONG_ROUTES,
     "a fact is from a time that its archive has forgotten": """

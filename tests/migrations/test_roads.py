@@ -32,6 +32,7 @@ from tapewise.schema.tables.upgrade import (
     upgrade,
 )
 from tests.conftest import NOW, register
+from tests.filled_columns import SURPLUS_COLUMNS
 from tests.integration.evidence import check_warehouse, read_facts
 from tests.integration.test_requests import make_world
 
@@ -188,10 +189,15 @@ def test_an_upgrade_keeps_the_data_of_the_first_release(empty: Warehouse):
     upgrade(connect)
     # Add the columns of later revisions here, by table.
     added: dict[str, dict[str, object]] = {}
+    of_transfers = ["duration_s", "host_id", "size_bytes", "user_id"]
+    of_failed = ["failed", *(f"failed {name}" for name in of_transfers)]
     found = read_tables(empty)
     # 0023 counts the transfers by day.
     assert sorted(row["direction"] for row in found.pop("core.routes")) == ["get", "put"]
     assert sorted(row["day"] for row in found.pop("core.day_cells")) == ["1997-10-01", "1997-11-01"]
+    # 0028 says which columns have values; the transfer of November failed.
+    filled = [row.pop("filled_columns") for row in found["ledger.loaded_rows"]]
+    assert filled == [of_transfers, sorted([*of_failed, *of_transfers])]
     assert found == {table: [row | added.get(table, {}) for row in rows] for table, rows in data.items()}
     with empty.connect(Role.READER) as connection:
         assert connection.execute(
@@ -218,11 +224,17 @@ def test_an_upgrade_counts_the_facts_that_are_there_as_loading_them_does(
                 archive_timezone=zone,
             )
             load_file(warehouse, register(warehouse, request), path, now=NOW)
+    filled = "SELECT * FROM ledger.loaded_rows ORDER BY log_file_id, load_id, fact_table, month"
+    with connect() as connection:
+        noted = connection.execute(filled).fetchall()
+        assert connection.execute(SURPLUS_COLUMNS).fetchall() == []
     loaded = read_facts(warehouse)["day_cells"]
     assert len(loaded) > 20
     downgrade(connect, FIRST)
     upgrade(connect)
     assert read_facts(warehouse)["day_cells"] == loaded
+    with connect() as connection:
+        assert connection.execute(filled).fetchall() == noted
     check_warehouse(warehouse)
 
 
@@ -260,6 +272,10 @@ def test_a_later_revision_upgrades_and_downgrades_with_data(
 PUBLISHED = {
     "0021_first_release.sql": "6e61bcd58d4ada75697ec6538ef14acf",
     "0021_first_release.py": "845feb256a0435caee759ad62da1e991",
+    "0022_statistics.py": "ef288cb925786e945cf01b4d52704a1f",
+    "0022_statistics.sql": "8d2e1dc0c9ba27803b29720e8f93c1f4",
+    "0023_day_cells.py": "bffae0b8097535265e45198f79cdc5ad",
+    "0023_day_cells.sql": "e7a3639fa7ace7372d888fae1bd2c86a",
 }
 
 
