@@ -11,8 +11,8 @@ loaded AS (
         sources.is_counted,
         sources.failures_as,
         sources.is_of_parts,
-        -- The same sources as in mart.stages: sources that are not counted are included where no counted log of
-        -- their format has stages.
+        -- The same sources as in mart.stages: sources that are not counted are included where no counted log
+        -- of their format has stages.
         sources.is_counted
         OR NOT EXISTS (
             SELECT FROM ledger.sources AS counted
@@ -88,19 +88,22 @@ requests AS (
         bool_or(searched.name = 'class_of_service') AS has_classes_of_service,
         bool_or(searched.name = 'is_cached') AS has_hits
     FROM searched
-    CROSS JOIN LATERAL (
-        SELECT TRUE AS is_found FROM core.requests
-        WHERE
-            requests.archive_id = searched.archive_id
-            AND requests.is_counted
-            AND CASE searched.name
-                WHEN 'user_id' THEN requests.user_id IS NOT NULL
-                WHEN 'open_s' THEN requests.open_s IS NOT NULL
-                WHEN 'class_of_service' THEN requests.class_of_service IS NOT NULL
-                WHEN 'is_cached' THEN requests.is_cached IS NOT NULL
-            END
-        LIMIT 1
-    ) AS found
+    CROSS JOIN
+        LATERAL (
+            SELECT requests.ended_at FROM core.requests
+            WHERE
+                requests.archive_id = searched.archive_id
+                AND requests.is_counted
+                AND CASE searched.name
+                    WHEN 'user_id' THEN requests.user_id IS NOT NULL
+                    WHEN 'open_s' THEN requests.open_s IS NOT NULL
+                    WHEN 'class_of_service' THEN requests.class_of_service IS NOT NULL
+                    WHEN 'is_cached' THEN requests.is_cached IS NOT NULL
+                END
+            -- In the order of an index, so that the search ends with the first one.
+            ORDER BY requests.ended_at
+            LIMIT 1
+        ) AS found
     GROUP BY searched.archive_id
 ),
 
