@@ -41,6 +41,7 @@ COMMANDS = {
     "simulate": "tapewise.simulator.cli:simulate",
     "coverage": "tapewise.coverage:coverage",
     "status": "tapewise.status:status",
+    "refresh": "tapewise.refresh:refresh",
     "report": "tapewise.report:report",
     "doctor": "tapewise.doctor:doctor",
     "sql": "tapewise.queries:sql",

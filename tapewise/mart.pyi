@@ -18,6 +18,54 @@ class Mart:
     """
 
     def __init__(self, ask: Ask) -> None: ...
+    def access_ages(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+        is_fresh: bool | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive and age, and one with an unknown age if there are such gets.
+
+        How old the data is that gets read: gets by the time since the put of the version that they
+        read, as in mart.file_accesses, which has each get. Ages are in bins, so they are within 1/128
+        (0.8 %) of the true ones.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only local days that end after this time (null = from the first)
+            until: only local days that begin before this time (null = to the last)
+            interface: only this interface (null = all)
+            direction: get (null = get); put returns no rows
+            client: only this client machine, which takes as long as mart.file_accesses (null = all)
+            class_of_service: only this class of service (null = all)
+            is_fresh: follow the files for this answer, in place of the last recount
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            age_s: seconds from the put of the version to the end of the get (the middle of the bin),
+                null for gets of versions whose put is not in the log
+            get_count: gets that did not fail, of files whose names are in the log
+            unknown_size_count: how many of them have a saturated or unknown size
+            size_bytes: bytes moved, counting only known sizes
+            newer_event_count: how many transfers and name-space events of the archive were loaded after
+                the recount; null if the files were followed for this answer
+            computed_at: when the recount began, null if the files were followed for this answer
+
+        In SQL:
+
+            SELECT archive, floor(age_s / 86400) AS age_days, sum(get_count) AS get_count, sum(size_bytes) AS size_bytes
+            FROM mart.access_ages(since => now() - INTERVAL '1 month')
+            GROUP BY archive, age_days
+            ORDER BY archive, age_days
+        """
+
     def account_usage(
         self,
         *,
@@ -1348,6 +1396,80 @@ class Mart:
             ORDER BY archive
         """
 
+    def file_days(
+        self,
+        *,
+        archive: Values = None,
+        kind: Values = None,
+        timezone: Values = None,
+        source: Values = None,
+        interface: Values = None,
+        direction: Values = None,
+        class_of_service: Values = None,
+        put_count: Values = None,
+        copy_count: Values = None,
+        deleted_count: Values = None,
+        overwritten_count: Values = None,
+        unknown_size_count: Values = None,
+        new_name_count: Values = None,
+        unnamed_count: Values = None,
+        put_bytes: Values = None,
+        copied_bytes: Values = None,
+        deleted_bytes: Values = None,
+        overwritten_bytes: Values = None,
+        age_bins: Values = None,
+        age_get_counts: Values = None,
+        age_unknown_size_counts: Values = None,
+        age_bytes: Values = None,
+        starts_on: Values = None,
+    ) -> pl.DataFrame:
+        """One row per archive, source, interface, direction, class of service and local day with puts,
+        gets, copies, deletes or overwrites.
+
+        What happened to files, as the last recount found it (mart.file_recounts), summed by local day.
+        It keeps the days whose detail the archive has forgotten (`tapewise forget`). For answers that
+        are as new as the logs, use mart.selected_file_days.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            timezone: the archive's own zone (IANA name), whose days are counted
+            source: the source whose log reports the events
+            interface: the program that caused them (ftp, nft, hsi, ...)
+            direction: get: gets of files whose names are in the log; put: everything else
+            class_of_service: class of service as in the log; null where the log has none
+            put_count: files put
+            copy_count: files made by a copy within the archive
+            deleted_count: files deleted
+            overwritten_count: files replaced by a put, copy or rename to their name, according to the
+                log
+            unknown_size_count: how many of all these have a saturated or unknown size
+            new_name_count: puts and copies to names that the log had not mentioned before
+            unnamed_count: puts, copies and deletes that cannot be followed because their lines do not
+                name the file
+            put_bytes: bytes put, counting only known sizes
+            copied_bytes: bytes of the copies
+            deleted_bytes: bytes deleted
+            overwritten_bytes: bytes replaced
+            age_bins: bins of the ages of data that gets read (seconds since the put of the version),
+                ascending (mart.histogram_bin); the last one is null for gets of versions whose put is
+                not in the log
+            age_get_counts: for each of the bins, how many gets are in it
+            age_unknown_size_counts: for each of the bins, how many of its gets have a saturated or
+                unknown size
+            age_bytes: for each of the bins, the bytes moved by its gets, counting only known sizes
+            starts_on: local date of the day, in the archive's own zone
+
+        In SQL:
+
+            SELECT starts_on, sum(put_bytes) AS put_bytes FROM mart.file_days
+            WHERE archive = 'llnl'
+            GROUP BY starts_on
+            ORDER BY starts_on
+        """
+
     def file_events(
         self,
         *,
@@ -1418,6 +1540,8 @@ class Mart:
         direction: str | None = None,
         client: str | None = None,
         class_of_service: str | None = None,
+        slice_number: int | None = None,
+        slice_count: int | None = None,
     ) -> pl.DataFrame:
         """One row per version of a file and event that concerned it.
 
@@ -1436,10 +1560,15 @@ class Mart:
             direction: get: only gets; put: everything except gets (null = both)
             client: only this client machine (null = all)
             class_of_service: only this class of service (null = all)
+            slice_number: with slice_count, only one part of the files: 0 for those that were ever
+                renamed, 1 to slice_count for the others, by their keys (null = all)
+            slice_count: into how many parts the files that were never renamed are divided (null = do
+                not divide)
 
         Columns:
             archive: name of the archive
             kind: kind of archive (measured, synthetic, simulated)
+            source: the stream of logs that reported the event
             version_id: event_id of the put or copy that created the version or, if that is not in the
                 log, of the first event that mentions it
             event_number: 1 for the first event of the version
@@ -1468,6 +1597,41 @@ class Mart:
             WHERE origin = 'not in the log'
             GROUP BY event
             ORDER BY event
+        """
+
+    def file_recounts(
+        self,
+        *,
+        archive: Values = None,
+        kind: Values = None,
+        event_count: Values = None,
+        newer_event_count: Values = None,
+        is_used: Values = None,
+        last_event_at: Values = None,
+        computed_at: Values = None,
+    ) -> pl.DataFrame:
+        """One row per archive whose files have been counted.
+
+        When the files of each archive were last followed through their histories and counted by day
+        (`tapewise refresh` and each nightly run do this), and how much has been loaded since. What is
+        dropped, read again or forgotten ends a recount; until the next one, the archive has no row
+        here.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            event_count: how many transfers and name-space events were counted, failed ones included
+            newer_event_count: how many more have been loaded since
+            is_used: whether functions answer from the recount: nothing was loaded since, or there are
+                too many events to follow them for an answer (200,000 or more)
+            last_event_at: when the last event that was counted happened; null if there was none
+            computed_at: when the recount began
+
+        In SQL:
+
+            SELECT archive, event_count, newer_event_count, computed_at FROM mart.file_recounts ORDER BY archive
         """
 
     def file_versions(
@@ -2493,6 +2657,7 @@ class Mart:
         direction: str | None = None,
         client: str | None = None,
         class_of_service: str | None = None,
+        is_fresh: bool | None = None,
     ) -> pl.DataFrame:
         """One row per archive and local day with changes.
 
@@ -2500,17 +2665,20 @@ class Mart:
         was put before the log begins, its delete is counted with the size that the delete reports. What
         cannot be known is counted separately: sizes that no line reports, names that the log had not
         mentioned before (a put may have replaced a file there), and lines that do not name the file. A
-        day without changes has no row.
+        day without changes has no row. Answers come from the last recount (mart.file_recounts), as
+        those of mart.selected_file_days do.
 
         Args:
             archive: only this archive (null = all)
-            since: only events at or after this time; the history of a file is still followed from its
-                beginning (null = from the first)
-            until: only events before this time, and only what was known by then (null = to the last)
+            since: only local days that end after this time (null = from the first)
+            until: only local days that begin before this time (null = to the last); sizes that a put
+                does not give may come from later gets
             interface: only this interface (null = all)
             direction: get: only gets; put: everything except gets (null = both)
-            client: only this client machine (null = all)
+            client: only this client machine, for which files are followed again, which takes long (null
+                = all)
             class_of_service: only this class of service (null = all)
+            is_fresh: follow the files for this answer, in place of the last recount
 
         Columns:
             archive: name of the archive
@@ -2530,6 +2698,9 @@ class Mart:
             deleted_bytes: bytes deleted
             overwritten_bytes: bytes replaced
             net_bytes: put and copied bytes minus deleted and overwritten ones
+            newer_event_count: how many transfers and name-space events of the archive were loaded after
+                the recount; null if the files were followed for this answer
+            computed_at: when the recount began, null if the files were followed for this answer
             starts_on: local date of the day, in the archive's time zone
 
         In SQL:
@@ -3480,6 +3651,82 @@ class Mart:
             FROM mart.selected_days(archive => 'llnl', since => now() - INTERVAL '1 month', direction => 'get')
             GROUP BY starts_on
             ORDER BY starts_on
+        """
+
+    def selected_file_days(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+        is_fresh: bool | None = None,
+        slice_number: int | None = None,
+        slice_count: int | None = None,
+    ) -> pl.DataFrame:
+        """One row per row of mart.file_days or, if the files were followed for this answer, per event.
+        Several rows may have the same day, so they are to be added up.
+
+        What happened to files, by the archive's own local days. Without a client, an archive is
+        answered from its last recount (mart.file_recounts), within milliseconds, unless it has few
+        events and more were loaded since. Otherwise its files are followed through all their events, as
+        mart.file_histories does. A range means whole days: all those that it touches. Functions that
+        count files by day read this one.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only local days that end after this time (null = from the first)
+            until: only local days that begin before this time (null = to the last); sizes that a put
+                does not give may come from later gets
+            interface: only this interface (null = all)
+            direction: get: only gets; put: everything except gets (null = both)
+            client: only this client machine, which is never answered from a recount (null = all)
+            class_of_service: only this class of service (null = all)
+            is_fresh: follow the files for this answer, in place of the recount; days whose detail is
+                forgotten still come from it
+            slice_number: with slice_count, only one part of the files that are followed, as in
+                mart.file_histories
+            slice_count: into how many parts files are divided (null = do not divide)
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            source: the source whose log reports the events
+            interface: the program that caused them (ftp, nft, hsi, ...)
+            direction: get: gets of files whose names are in the log; put: everything else
+            class_of_service: class of service as in the log; null where the log has none
+            put_count: files put
+            copy_count: files made by a copy within the archive
+            deleted_count: files deleted
+            overwritten_count: files replaced by a put, copy or rename to their name, according to the
+                log
+            unknown_size_count: how many of all these have a saturated or unknown size
+            new_name_count: puts and copies to names that the log had not mentioned before
+            unnamed_count: puts, copies and deletes that cannot be followed because their lines do not
+                name the file
+            put_bytes: bytes put, counting only known sizes
+            copied_bytes: bytes of the copies
+            deleted_bytes: bytes deleted
+            overwritten_bytes: bytes replaced
+            age_bins: as in mart.file_days; one bin if the row is one get
+            age_get_counts: for each of the bins, how many gets are in it
+            age_unknown_size_counts: for each of the bins, how many of its gets have a saturated or
+                unknown size
+            age_bytes: for each of the bins, the bytes moved by its gets, counting only known sizes
+            newer_event_count: how many transfers and name-space events of the archive were loaded after
+                the recount; null if the files were followed for this answer
+            computed_at: when the recount began, null if the files were followed for this answer
+            starts_on: local date of the day, in the archive's own zone
+
+        In SQL:
+
+            SELECT interface, sum(put_count) AS put_count, sum(unnamed_count) AS unnamed_count
+            FROM mart.selected_file_days(since => now() - INTERVAL '1 month', direction => 'put')
+            GROUP BY interface
+            ORDER BY interface
         """
 
     def selected_requests(

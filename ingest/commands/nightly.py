@@ -20,10 +20,17 @@ from tapewise.ingest.nightly.metrics import (
 from tapewise.ingest.nightly.run import SourceOutcome, hold_round, read_sources
 from tapewise.ingest.nightly.sources import SourcePlan, plan_round
 from tapewise.schema.database import Role, Warehouse
-from tapewise.schema.errors import DatabaseError, LogFileError, SettingsError, TapewiseError
+from tapewise.schema.errors import (
+    DatabaseError,
+    LogFileError,
+    LookupFailedError,
+    SettingsError,
+    TapewiseError,
+)
 from tapewise.schema.settings import Settings
 from tapewise.schema.tables.upgrade import open_ready_warehouse
 from tapewise.schema.texts import escape_controls
+from tapewise.schema.writing.file_counts import refresh_files
 
 
 def load_sources(
@@ -75,6 +82,8 @@ def load_sources(
                 outcomes.append(outcome)
                 if not as_json:
                     click.echo(describe_outcome(outcome))
+            if not dry_run:
+                _refresh(warehouse, plans, is_shown=not as_json)
             failures = [failure for outcome in outcomes for failure in outcome.failures]
             report(warehouse, 1 if failures else 0)
     except TapewiseError as error:
@@ -93,6 +102,18 @@ def load_sources(
             f"{failed} of {len(outcomes)} sources could not be read completely",
             hint="\n".join([*(hint for hint in hints if hint), "The rest was read; see above."]),
         )
+
+
+def _refresh(warehouse: Warehouse, plans: list[SourcePlan], *, is_shown: bool) -> None:
+    """Count the files of the archives again; if that is not possible, the previous answers stay."""
+    for name in sorted({plan.request.archive for plan in plans}):
+        try:
+            refresh_files(warehouse, name, now=datetime.now(UTC), is_shown=is_shown)
+        except LookupFailedError:
+            continue  # nothing of it was ever loaded
+        except (TapewiseError, psycopg.Error) as error:
+            reason = error.message if isinstance(error, TapewiseError) else " ".join(str(error).split())
+            _warn(f"the files of '{name}' were not counted again: {reason}")
 
 
 def _warn(said: str) -> None:

@@ -17,9 +17,11 @@ from tapewise.ingest.reading.second_passes import Repeats
 from tapewise.ingest.records.columns import UTC_TIME
 from tapewise.ingest.sources.sources import Source
 from tapewise.schema.tables.models import FACT_TABLES, transfers
+from tapewise.schema.writing.archives import get_archive
 from tapewise.schema.writing.cells import add_cells, subtract_cells
 from tapewise.schema.writing.day_cells import add_days
 from tapewise.schema.writing.facts import note_moves
+from tapewise.schema.writing.file_counts import end_recount
 from tapewise.schema.writing.loader import frame_schema, read_frame
 from tapewise.schema.writing.partitions import make_months
 
@@ -66,6 +68,8 @@ def move_second_passes(
         make_months(connection, settling, table.name, facts["second_at"].dt.date().unique())
         moved = _move(connection, source, table.name, facts)
         note_moves(connection, source.id, table.name, moved)
+        if table.name in ("transfers", "namespace_events") and not moved.is_empty():
+            end_recount(connection, get_archive(connection, source.archive))
         if table.name == "transfers":
             _move_cells(connection, source, moved)
             _move_days(connection, source, moved)

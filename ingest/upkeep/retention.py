@@ -22,6 +22,7 @@ from tapewise.schema.errors import RetentionError
 from tapewise.schema.tables.models import FACT_TABLES, event_time_columns
 from tapewise.schema.writing.archives import Archive, get_archive, lock_archive
 from tapewise.schema.writing.facts import note_forgotten
+from tapewise.schema.writing.file_counts import end_recount, recount_files
 from tapewise.schema.writing.names import drop_unused_names
 
 _DELETE_FACTS = """
@@ -87,21 +88,25 @@ def forget_detail(
     """Forget the facts of archive `name` from before the day `before`, in the archive's own time zone.
 
     This deletes the facts and requests from that time, names without any remaining fact, known segments of
-    files and the texts of rejected lines. The rollups stay. Lines that were loaded count as ignored from now
-    on, so the ledger balances. Everything happens in one transaction, which waits for any load of the archive
-    (and calls `on_wait`). Raises LookupFailedError, or RetentionError if more is already forgotten, the day
-    is in the future, or the archive is simulated.
+    files and the texts of rejected lines. The rollups stay. Files are first counted by day if loads have
+    added to them since the last time, because their histories cannot be followed afterwards. Lines that
+    were loaded count as ignored from now on, so the ledger balances. Everything happens in one transaction,
+    which waits for any load of the archive (and calls `on_wait`). Raises LookupFailedError, or RetentionError
+    if more is already forgotten, the day is in the future, or the archive is simulated.
     """
     with closing(warehouse.connect(Role.OWNER)) as connection, connection.transaction():
         lock_archive(connection, get_archive(connection, name).id, on_wait)
         archive = get_archive(connection, name)
         since = _settle_floor(archive, before, now)
+        # What the forgotten facts say about files stays, by day.
+        recount_files(connection, connection, name, now)
         values = {"archive_id": archive.id, "since": since, "reason": BEFORE_RETENTION}
         connection.execute(
             "UPDATE core.archives SET retained_since = %(since)s WHERE id = %(archive_id)s", values
         )
         counts = {table.name: _delete_facts(connection, table.name, values) for table in FACT_TABLES}
         note_forgotten(connection, archive.id, since)
+        end_recount(connection, get_archive(connection, name))
         request_count = connection.execute(
             "DELETE FROM core.requests WHERE archive_id = %(archive_id)s AND ended_at < %(since)s", values
         ).rowcount

@@ -24,6 +24,7 @@ from tapewise.schema.tables.models import FACT_TABLES, event_time_columns
 from tapewise.schema.writing.archives import Archive, get_archive, lock_archive
 from tapewise.schema.writing.cells import subtract_cells
 from tapewise.schema.writing.day_cells import drop_days
+from tapewise.schema.writing.file_counts import end_recount
 from tapewise.schema.writing.loader import read_frame
 from tapewise.schema.writing.names import drop_unused_names
 
@@ -143,6 +144,7 @@ def delete_facts(connection: psycopg.Connection, source: Source) -> DeletedFacts
     if source.is_counted or source.failures_as is not None:
         _subtract_transfers(connection, source, days["transfers"])
     drop_days(connection, source.id, _find_first_day(source))
+    end_recount(connection, get_archive(connection, source.archive))
     count = sum(
         connection.execute(
             sql.SQL("DELETE FROM {} WHERE source_id = %s").format(sql.Identifier("core", table.name)),

@@ -1,9 +1,9 @@
-"""The tables of `studies`: workload models and their classes, simulation runs and what they measured."""
+"""The tables of `studies`: workload models, simulation runs, and files counted through their histories."""
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY, DOUBLE_PRECISION, JSONB
 
-from tapewise.schema.tables.models import Timestamp, archives, identity, instant, metadata
+from tapewise.schema.tables.models import Timestamp, archives, identity, instant, metadata, sources
 
 workload_models = sa.Table(
     "workload_models",
@@ -148,4 +148,63 @@ request_waits = sa.Table(
     sa.Column("contention_s", DOUBLE_PRECISION, nullable=False),
     schema="studies",
     comment="One row per request of a simulated archive: where its time went",
+)
+
+file_recounts = sa.Table(
+    "file_recounts",
+    metadata,
+    sa.Column(
+        "archive_id",
+        sa.Integer,
+        sa.ForeignKey(archives.c.id, ondelete="CASCADE"),
+        primary_key=True,
+        autoincrement=False,
+    ),
+    # What was counted: the number of facts, and the first row number of the last load.
+    sa.Column("event_count", sa.BigInteger, nullable=False),
+    sa.Column("last_load_id", sa.BigInteger, nullable=False),
+    instant("last_event_at", nullable=True),
+    instant("computed_at"),
+    schema="studies",
+    comment="One row per archive whose files were counted by day, until facts of it are removed",
+)
+
+file_days = sa.Table(
+    "file_days",
+    metadata,
+    sa.Column("source_id", sa.Integer, sa.ForeignKey(sources.c.id, ondelete="CASCADE"), nullable=False),
+    sa.Column("interface", sa.Text, nullable=False),
+    sa.Column("direction", sa.Text, nullable=False),
+    sa.Column("class_of_service", sa.Text),
+    # By the archive's own clock.
+    sa.Column("day", sa.Date, nullable=False),
+    sa.Column("put_count", sa.BigInteger, nullable=False),
+    sa.Column("copy_count", sa.BigInteger, nullable=False),
+    sa.Column("deleted_count", sa.BigInteger, nullable=False),
+    sa.Column("overwritten_count", sa.BigInteger, nullable=False),
+    sa.Column("unknown_size_count", sa.BigInteger, nullable=False),
+    sa.Column("new_name_count", sa.BigInteger, nullable=False),
+    sa.Column("unnamed_count", sa.BigInteger, nullable=False),
+    sa.Column("put_bytes", sa.Numeric, nullable=False),
+    sa.Column("copied_bytes", sa.Numeric, nullable=False),
+    sa.Column("deleted_bytes", sa.Numeric, nullable=False),
+    sa.Column("overwritten_bytes", sa.Numeric, nullable=False),
+    # A histogram of the ages of data that was read: the bins with gets, ascending, and in the other arrays
+    # a sum for each of them. The last bin is null for gets of data of unknown age.
+    sa.Column("age_bins", ARRAY(sa.Integer), nullable=False),
+    sa.Column("age_get_counts", ARRAY(sa.BigInteger), nullable=False),
+    sa.Column("age_unknown_size_counts", ARRAY(sa.BigInteger), nullable=False),
+    sa.Column("age_bytes", ARRAY(sa.Numeric), nullable=False),
+    sa.UniqueConstraint(
+        "source_id",
+        "interface",
+        "direction",
+        "class_of_service",
+        "day",
+        name="file_days_source_id_key",
+        postgresql_nulls_not_distinct=True,
+    ),
+    sa.CheckConstraint("direction in ('put', 'get')", name="direction"),
+    schema="studies",
+    comment="One row per route and local day of its archive with events of files; derived",
 )

@@ -184,6 +184,29 @@ _DEFAULTS: dict[str, Row] = {
         "ignored_count": 0,
         "rejected_count": 0,
     },
+    "loaded_rows": {"log_file_id": 1, "fact_table": "transfers", "month": "2000-01-01", "row_count": 1},
+    "file_recounts": {"event_count": 1, "last_load_id": 1, "computed_at": "2000-02-01T00:00:00Z"},
+    "file_days": {
+        "interface": "nft",
+        "direction": "put",
+        "class_of_service": None,
+        "day": "2000-01-15",
+        "put_count": 0,
+        "copy_count": 0,
+        "deleted_count": 0,
+        "overwritten_count": 0,
+        "unknown_size_count": 0,
+        "new_name_count": 0,
+        "unnamed_count": 0,
+        "put_bytes": 0,
+        "copied_bytes": 0,
+        "deleted_bytes": 0,
+        "overwritten_bytes": 0,
+        "age_bins": [],
+        "age_get_counts": [],
+        "age_unknown_size_counts": [],
+        "age_bytes": [],
+    },
     "ignored_lines": {"log_file_id": 1, "reason": "comment", "line_count": 1},
     "rejected_lines": {"log_file_id": 1, "reason": "no such date", "line_hash": 0},
     "workload_models": {
@@ -261,10 +284,13 @@ _EVENT_TIMES = event_time_columns | {
     "mounts": "last_event_at",
     "tape_operations": "last_event_at",
 }
-_SCHEMAS = dict.fromkeys(("log_files", "ignored_lines", "rejected_lines"), "ledger") | dict.fromkeys(
+_SCHEMAS = dict.fromkeys(
+    ("log_files", "loaded_rows", "ignored_lines", "rejected_lines"), "ledger"
+) | dict.fromkeys(
     (
         *("workload_models", "workload_groups", "workload_classes"),
         *("simulation_runs", "simulation_samples", "request_waits"),
+        *("file_recounts", "file_days"),
     ),
     "studies",
 )
@@ -340,7 +366,10 @@ def insert_rows(connection: psycopg.Connection, given: Mapping[str, list[Row]]) 
         if table in ("workload_groups", "workload_classes"):
             return _DEFAULTS[table] | ({"class_number": number} if table == "workload_classes" else {}) | row
         archive = row.pop("archive", None)
-        if table in ("workload_models", "simulation_runs", "simulation_samples", "request_waits"):
+        if table in (
+            *("workload_models", "simulation_runs", "simulation_samples", "request_waits"),
+            "file_recounts",
+        ):
             return _DEFAULTS[table] | {"archive_id": archives[archive or first_archive]} | row
         source = row.pop("source", None)
         if source is None:
@@ -348,7 +377,9 @@ def insert_rows(connection: psycopg.Connection, given: Mapping[str, list[Row]]) 
             source = next((name for name, (owner, _) in sources.items() if owner == archive), None)
         assert source is not None, f"given: archive {archive} has no source"
         archive = archive or sources[source][0]
-        if table == "log_files":
+        if table == "loaded_rows":
+            row.setdefault("load_id", number)
+        if table in ("log_files", "loaded_rows", "file_days"):
             return _DEFAULTS[table] | {"source_id": sources[source][1]} | row
         filled = _DEFAULTS[table] | {"archive_id": archives[archive]}
         if table in ("activity_cells", "outages", "config_changes"):
