@@ -246,7 +246,8 @@ class Mart:
     ) -> pl.DataFrame:
         """One row per archive and kind of fact.
 
-        What the logs of an archive contain, whatever their format. Reads all counted transfers once.
+        What the logs of an archive contain, whatever their format. It comes from what loads note, so no
+        fact is read.
 
         Each column is also an argument: a value, or a list of values, that rows must have there.
 

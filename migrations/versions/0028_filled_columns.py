@@ -3,7 +3,7 @@
 from tapewise.migrations.statements import run
 
 revision = "0028"
-down_revision = "0023"
+down_revision = "0027"
 
 
 def upgrade() -> None:
