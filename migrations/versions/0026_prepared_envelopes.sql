@@ -1,4 +1,5 @@
--- Answers about envelopes and residuals that `tapewise refresh` prepares: the tables and the loader's rights.
+-- Answers about envelopes and residuals that `tapewise refresh` prepares: the tables and the loader's rights. And an
+-- index that finds the transfers that were under way at a time.
 
 CREATE TABLE studies.envelope_preparations (
     id INTEGER GENERATED ALWAYS AS IDENTITY,
@@ -63,3 +64,7 @@ COMMENT ON TABLE studies.prepared_blocks IS 'One row per kept block of residuals
 GRANT SELECT, INSERT, DELETE ON studies.envelope_preparations, studies.prepared_envelopes TO tapewise_loader;
 GRANT SELECT, INSERT, DELETE ON studies.prepared_blocks TO tapewise_loader;
 GRANT USAGE ON SEQUENCE studies.envelope_preparations_id_seq TO tapewise_loader;
+
+DROP INDEX core.transfers_brin;
+CREATE INDEX transfers_brin ON core.transfers
+USING brin (ended_at, id, log_file_id, started_at) WITH (pages_per_range = 32);
