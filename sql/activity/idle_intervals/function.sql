@@ -36,13 +36,37 @@ AS $function$
 
 -- 1. ranges, archives, marks: what is read: a range with a margin, and marks for the transfers beyond.
 -- 2. points, candidates, ways: the places where cells allow for a long gap, if that is what is asked for.
--- 3. asked_for, nearby: all transfers of the range or, if only long gaps are asked for, those around candidates.
+-- 3. asked_for, nearby: all transfers of the range or, if only long gaps are asked for, those around
+--    candidates.
 -- 4. heard, neighbours, silences: in the order in which transfers began, a gap lies before each
 --    transfer that began after all earlier ones had ended.
 -- 5. recorded, parts, lengths: how much of each gap is covered by recorded outages, and what is left.
 -- 6. hour_unknown: transfers whose time of day is unknown. They do not bound a gap, but may lie in one.
-WITH transfers AS NOT MATERIALIZED (
+WITH counted AS NOT MATERIALIZED (
     SELECT * FROM mart.transfers
+),
+
+-- The bounds repeat those of `ranges` below, because partitions are pruned by arguments but not by columns of
+-- a join. With `coalesce` instead of `IS NULL OR`, they are also pruned by times that are known only at
+-- execution (now() - ...).
+transfers AS NOT MATERIALIZED (
+    SELECT counted.*
+    FROM counted
+    WHERE
+        NOT counted.is_time_of_day_unknown
+        AND counted.ended_at
+        >= coalesce(idle_intervals.since, timestamptz '-infinity')
+        - greatest(idle_intervals.shortest_s, 86400) * interval '1 second'
+        AND counted.ended_at
+        < coalesce(idle_intervals.until, timestamptz 'infinity')
+        + greatest(idle_intervals.shortest_s, 86400) * interval '1 second'
+        AND (idle_intervals.interface IS NULL OR counted.interface = idle_intervals.interface)
+        AND (idle_intervals.direction IS NULL OR counted.direction = idle_intervals.direction)
+        AND (idle_intervals.client IS NULL OR counted.client = idle_intervals.client)
+        AND (
+            idle_intervals.class_of_service IS NULL
+            OR counted.class_of_service = idle_intervals.class_of_service
+        )
 ),
 
 -- Not materialized, so that each part of the query reads only the cells that it asks for.
@@ -149,8 +173,8 @@ steps AS (
     FROM points
 ),
 
--- A gap begins in the ten minutes after from_at, when the last transfer before it ends, and is over before the
--- next transfer ends, in the ten minutes after to_at. So a gap of shortest_s lies in one of these steps.
+-- A gap begins in the ten minutes after from_at, when the last transfer before it ends, and is over before
+-- the next transfer ends, in the ten minutes after to_at. So a gap of shortest_s lies in one of these steps.
 candidates AS (
     SELECT
         steps.archive_number,
@@ -158,11 +182,13 @@ candidates AS (
         steps.to_at,
         steps.to_at + interval '10 minutes' AS near_until
     FROM steps
-    WHERE steps.to_at + interval '10 minutes' - steps.from_at > idle_intervals.shortest_s * interval '1 second'
+    WHERE
+        steps.to_at + interval '10 minutes' - steps.from_at
+        > idle_intervals.shortest_s * interval '1 second'
 ),
 
--- Shorter gaps can lie between any two cells. With many candidates, reading all transfers is faster. The cells
--- do not distinguish clients and classes.
+-- Shorter gaps can lie between any two cells. With many candidates, reading all transfers is faster. The
+-- cells do not distinguish clients and classes.
 ways AS (
     SELECT
         CASE
@@ -174,9 +200,7 @@ ways AS (
         END AS is_by_cells
 ),
 
--- A failed transfer counts, because the archive answered. The bounds repeat those of `ranges`, because
--- partitions are pruned by arguments but not by columns of a join. With `coalesce` instead of `IS NULL OR`,
--- they are also pruned by times that are known only at execution (now() - ...).
+-- A failed transfer counts, because the archive answered.
 asked_for AS (
     SELECT
         archives.archive_number,
@@ -189,28 +213,14 @@ asked_for AS (
         transfers.ended_at
     FROM transfers
     INNER JOIN archives ON transfers.archive = archives.archive
-    WHERE
-        NOT (SELECT ways.is_by_cells FROM ways)
-        AND NOT transfers.is_time_of_day_unknown
-        AND transfers.ended_at
-        >= coalesce(idle_intervals.since, timestamptz '-infinity')
-        - greatest(idle_intervals.shortest_s, 86400) * interval '1 second'
-        AND transfers.ended_at
-        < coalesce(idle_intervals.until, timestamptz 'infinity')
-        + greatest(idle_intervals.shortest_s, 86400) * interval '1 second'
-        AND (idle_intervals.interface IS NULL OR transfers.interface = idle_intervals.interface)
-        AND (idle_intervals.direction IS NULL OR transfers.direction = idle_intervals.direction)
-        AND (idle_intervals.client IS NULL OR transfers.client = idle_intervals.client)
-        AND (
-            idle_intervals.class_of_service IS NULL
-            OR transfers.class_of_service = idle_intervals.class_of_service
-        )
+    WHERE NOT (SELECT ways.is_by_cells FROM ways)
 ),
 
 -- The transfers that ended in the ten minutes before or after a candidate, and those that ended later but
--- were under way then. OFFSET makes PostgreSQL look for them at each candidate, with the BRIN index. The
--- comparison with -infinity makes it expect few of them, and so use the index. A transfer near two candidates
--- is found twice, which does not matter: the second is not later than the first.
+-- were under way then. MATERIALIZED makes PostgreSQL look for them at each candidate, with the BRIN index.
+-- The comparison with -infinity makes it expect few of them, and so use the index. A transfer near two
+-- candidates is found twice, which does not matter: the second is not later than the first. (sqlfluff takes
+-- the query inside LATERAL for one that could stand before it.)
 nearby AS (
     SELECT
         candidates.archive_number,
@@ -224,30 +234,27 @@ nearby AS (
     FROM candidates
     INNER JOIN archives ON candidates.archive_number = archives.archive_number
     CROSS JOIN
-        LATERAL (
-            SELECT transfers.*
-            FROM transfers
-            WHERE
-                transfers.archive = archives.archive
-                AND transfers.ended_at >= candidates.from_at
-                AND transfers.ended_at < candidates.near_until
-            UNION ALL
-            SELECT transfers.*
-            FROM transfers
-            WHERE
-                transfers.archive = archives.archive
-                AND transfers.ended_at >= candidates.near_until
-                AND transfers.started_at < candidates.near_until
-                AND transfers.started_at >= timestamptz '-infinity'
-            OFFSET 0
+        LATERAL (  -- noqa: ST05
+            WITH near AS MATERIALIZED (
+                SELECT transfers.*
+                FROM transfers
+                WHERE
+                    transfers.archive = archives.archive
+                    AND transfers.ended_at >= candidates.from_at
+                    AND transfers.ended_at < candidates.near_until
+                UNION ALL
+                SELECT transfers.*
+                FROM transfers
+                WHERE
+                    transfers.archive = archives.archive
+                    AND transfers.ended_at >= candidates.near_until
+                    AND transfers.started_at < candidates.near_until
+                    AND transfers.started_at >= timestamptz '-infinity'
+            )
+
+            SELECT near.* FROM near
         ) AS found
-    WHERE
-        (SELECT ways.is_by_cells FROM ways)
-        AND NOT found.is_time_of_day_unknown
-        AND found.ended_at >= archives.first_at
-        AND found.ended_at < archives.last_at
-        AND (idle_intervals.interface IS NULL OR found.interface = idle_intervals.interface)
-        AND (idle_intervals.direction IS NULL OR found.direction = idle_intervals.direction)
+    WHERE (SELECT ways.is_by_cells FROM ways)
 ),
 
 activity AS (
