@@ -1141,6 +1141,56 @@ class Mart:
             ORDER BY archive, interface, open_floor_s
         """
 
+    def envelope_choices(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+        has_default_sizes: bool | None = None,
+        is_fresh: bool | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive.
+
+        Whether mart.lower_envelopes and mart.residual_blocks compute their answer from the transfers,
+        or return one that `tapewise refresh` has prepared. They compute it if the arguments select at
+        most 300,000 transfers; a transfer of the range that they do not select counts a fifteenth. The
+        numbers are those of whole days and of all clients. Otherwise they return the last answer that
+        was prepared for the same transfers, or no rows if there is none.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only transfers that ended at or after this time (null = from the first)
+            until: only transfers that ended before this time (null = to the last)
+            interface: only this interface (null = all)
+            direction: put or get (null = both)
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+            has_default_sizes: whether strata and blocks have their default sizes and outliers are
+                apart; only such answers are prepared
+            is_fresh: whether to compute the answer, however long it takes
+
+        Columns:
+            archive: name of the archive
+            preparation_id: the answer that is returned, as in mart.envelope_preparations; null if it is
+                computed, and if none was prepared
+            transfer_count: how many transfers computing it would read at most; those of all clients
+            newer_count: transfers that were added to the range and class since the answer was prepared,
+                those of all clients and failed ones included; negative if transfers were removed; null
+                without a prepared answer
+            is_fresh: whether the answer is computed from the transfers
+            computed_at: when the prepared answer was computed; null without one
+
+        In SQL:
+
+            SELECT archive, is_fresh, preparation_id, newer_count, computed_at
+            FROM mart.envelope_choices(archive => 'llnl', client => 'cray')
+        """
+
     def envelope_points(
         self,
         *,
@@ -1188,6 +1238,55 @@ class Mart:
                 until => '1998-04-10 America/Los_Angeles'
             )
             ORDER BY direction, stratum
+        """
+
+    def envelope_preparations(
+        self,
+        *,
+        preparation_id: Values = None,
+        archive: Values = None,
+        kind: Values = None,
+        client: Values = None,
+        class_of_service: Values = None,
+        counted_count: Values = None,
+        transfer_count: Values = None,
+        took_s: Values = None,
+        since: Values = None,
+        until: Values = None,
+        first_ended_at: Values = None,
+        last_ended_at: Values = None,
+        computed_at: Values = None,
+    ) -> pl.DataFrame:
+        """One row per archive, range, client and class of service that were prepared.
+
+        The questions about envelopes and residuals whose answers `tapewise refresh` has prepared,
+        because they read too many transfers to be computed while somebody waits. mart.lower_envelopes
+        and mart.residual_blocks return these answers, marked is_prepared.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            preparation_id: number of the preparation
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            client: only transfers of this client machine; null if of all
+            class_of_service: only transfers of this class of service; null if of all
+            counted_count: transfers that mart.day_cells counted in the range and class when the answer
+                was computed, those of all clients and failed ones included; if it counts another number
+                now, the answer is out of date
+            transfer_count: transfers that were read
+            took_s: seconds that it took
+            since: only transfers that ended at or after this time; null if from the first
+            until: only transfers that ended before this time; null if to the last
+            first_ended_at: when the first transfer that was read ended; null if there was none
+            last_ended_at: when the last transfer that was read ended; null if there was none
+            computed_at: when the answer was computed
+
+        In SQL:
+
+            SELECT archive, since, until, client, class_of_service, transfer_count, computed_at
+            FROM mart.envelope_preparations
+            ORDER BY archive, computed_at
         """
 
     def envelope_strata(
@@ -2281,6 +2380,7 @@ class Mart:
         client: str | None = None,
         class_of_service: str | None = None,
         stratum_size: int | None = None,
+        is_fresh: bool | None = None,
     ) -> pl.DataFrame:
         """One row per archive, interface and direction that has transfers.
 
@@ -2288,7 +2388,9 @@ class Mart:
         fastest transfer of each stratum of sizes. Each interface has its own line, because it has its
         own machine, network and clock. Only successful transfers with a duration and an unsaturated
         size are used. Transfers of less than 10 s by a coarse clock (whole seconds, or 0.499) are left
-        out, as are transfers of zero duration, and the last stratum by size if it is not full.
+        out, as are transfers of zero duration, and the last stratum by size if it is not full. For more
+        than 300,000 transfers, the function returns lines that `tapewise refresh` has prepared
+        (is_prepared), or none if these transfers were not prepared (mart.envelope_choices).
 
         Args:
             archive: only this archive (null = all)
@@ -2299,6 +2401,7 @@ class Mart:
             client: only this client machine (null = all)
             class_of_service: only this class of service (null = all)
             stratum_size: transfers in a stratum (null or below 1 = 100 for puts, 25 for gets)
+            is_fresh: whether to compute the lines from all transfers, however long it takes
 
         Columns:
             archive: name of the archive
@@ -2353,6 +2456,11 @@ class Mart:
                 zero
             f_p: probability of an f this large if the slope were zero (0 to 1), called significance F
                 in regression tables; the same as slope_p
+            newer_count: 0 if the line was computed now; otherwise the transfers that were added since
+                it was prepared, those of all clients and failed ones included (negative if some were
+                removed)
+            is_prepared: whether the line was prepared by `tapewise refresh`, and not computed now
+            computed_at: when the line was computed
 
         In SQL:
 
@@ -3083,6 +3191,110 @@ class Mart:
             GROUP BY weight
         """
 
+    def prepared_blocks(
+        self,
+        *,
+        preparation_id: Values = None,
+        archive: Values = None,
+        kind: Values = None,
+        interface: Values = None,
+        direction: Values = None,
+        block_size: Values = None,
+        block: Values = None,
+        transfer_count: Values = None,
+        smallest_bytes: Values = None,
+        mean_bytes: Values = None,
+        largest_bytes: Values = None,
+        mean_residual_s: Values = None,
+        p99_residual_s: Values = None,
+        is_outlier: Values = None,
+        is_full: Values = None,
+    ) -> pl.DataFrame:
+        """One row per preparation, interface, direction and block, and one for the outliers.
+
+        The blocks of residuals that `tapewise refresh` has computed. mart.envelope_preparations says
+        for which transfers and when; mart.residual_blocks returns them.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            preparation_id: the preparation, as in mart.envelope_preparations
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            interface: the program that moved the files (ftp, nft, hsi, ...)
+            direction: put or get
+            block_size: as in mart.residual_blocks
+            block: as in mart.residual_blocks
+            transfer_count: as in mart.residual_blocks
+            smallest_bytes: as in mart.residual_blocks
+            mean_bytes: as in mart.residual_blocks
+            largest_bytes: as in mart.residual_blocks
+            mean_residual_s: as in mart.residual_blocks
+            p99_residual_s: as in mart.residual_blocks
+            is_outlier: as in mart.residual_blocks
+            is_full: as in mart.residual_blocks
+
+        In SQL:
+
+            SELECT preparations.since, preparations.until, blocks.interface, blocks.direction, count(*) AS block_count
+            FROM mart.prepared_blocks AS blocks
+            INNER JOIN mart.envelope_preparations AS preparations ON blocks.preparation_id = preparations.preparation_id
+            GROUP BY preparations.since, preparations.until, blocks.interface, blocks.direction
+        """
+
+    def prepared_envelopes(
+        self,
+        *,
+        preparation_id: Values = None,
+        archive: Values = None,
+        kind: Values = None,
+        interface: Values = None,
+        direction: Values = None,
+        stratum_size: Values = None,
+        stratum_count: Values = None,
+        transfer_count: Values = None,
+        filtered_count: Values = None,
+        latency_s: Values = None,
+        slope_s_per_byte: Values = None,
+        latency_se_s: Values = None,
+        slope_se_s_per_byte: Values = None,
+        regression_squares_s2: Values = None,
+        residual_squares_s2: Values = None,
+    ) -> pl.DataFrame:
+        """One row per preparation, interface and direction that has transfers.
+
+        The lines that `tapewise refresh` has computed. mart.envelope_preparations says for which
+        transfers and when; mart.lower_envelopes adds the other statistics, which follow from these
+        columns.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            preparation_id: the preparation, as in mart.envelope_preparations
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            interface: the program that moved the files (ftp, nft, hsi, ...)
+            direction: put or get
+            stratum_size: as in mart.lower_envelopes
+            stratum_count: as in mart.lower_envelopes
+            transfer_count: as in mart.lower_envelopes
+            filtered_count: as in mart.lower_envelopes
+            latency_s: as in mart.lower_envelopes
+            slope_s_per_byte: as in mart.lower_envelopes
+            latency_se_s: as in mart.lower_envelopes
+            slope_se_s_per_byte: as in mart.lower_envelopes
+            regression_squares_s2: as in mart.lower_envelopes
+            residual_squares_s2: as in mart.lower_envelopes
+
+        In SQL:
+
+            SELECT preparations.since, preparations.until, lines.interface, lines.direction, lines.latency_s
+            FROM mart.prepared_envelopes AS lines
+            INNER JOIN mart.envelope_preparations AS preparations ON lines.preparation_id = preparations.preparation_id
+            WHERE lines.archive = 'llnl' AND preparations.client IS NULL
+            ORDER BY preparations.since, lines.interface, lines.direction
+        """
+
     def reconciliation(
         self,
         *,
@@ -3517,6 +3729,7 @@ class Mart:
         stratum_size: int | None = None,
         block_size: int | None = None,
         keep_outliers: bool | None = None,
+        is_fresh: bool | None = None,
     ) -> pl.DataFrame:
         """One row per archive, interface, direction and block, and one for the outliers.
 
@@ -3525,7 +3738,9 @@ class Mart:
         sorted by size and divided into blocks. Outliers have a row of their own, without a block; these
         are files above 4 GB, and files below 1 GB that took more than 1000 s (1 GB is 10^9 bytes).
         Transfers that the filter of the envelope leaves out (filtered_count of mart.lower_envelopes)
-        are not included here either.
+        are not included here either. For more than 300,000 transfers, the function returns blocks that
+        `tapewise refresh` has prepared (is_prepared), or none if these transfers were not prepared
+        (mart.envelope_choices).
 
         Args:
             archive: only this archive (null = all)
@@ -3540,6 +3755,7 @@ class Mart:
             block_size: transfers in a block (null or below 1 = 1000 for puts, 200 for gets)
             keep_outliers: whether outliers are sorted into the blocks like other transfers (null =
                 false)
+            is_fresh: whether to compute the blocks from all transfers, however long it takes
 
         Columns:
             archive: name of the archive
@@ -3555,10 +3771,15 @@ class Mart:
             mean_residual_s: mean residual in seconds; null where there is no line
             p99_residual_s: 99th percentile of the residuals in seconds, interpolated linearly between
                 two transfers; null where there is no line
+            newer_count: 0 if the row was computed now; otherwise the transfers that were added since it
+                was prepared, those of all clients and failed ones included (negative if some were
+                removed)
             is_outlier: whether the row is for the outliers
             is_full: whether the block is full; the last one by size usually is not. It is kept because
                 it holds the largest files, but with few transfers the 99th percentile says little more
                 than the slowest of them
+            is_prepared: whether the row was prepared by `tapewise refresh`, and not computed now
+            computed_at: when the row was computed
 
         In SQL:
 

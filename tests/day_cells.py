@@ -1,5 +1,8 @@
 """A recount of `core.day_cells` in SQL, which shares nothing with the code that writes them."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import psycopg
 
 _PLACED = """
@@ -124,4 +127,25 @@ def fill_day_cells(connection: psycopg.Connection) -> None:
         FROM recount JOIN made USING (source_id, interface, direction)
         WHERE made.class_of_service IS NOT DISTINCT FROM recount.class_of_service
         """
+    )
+
+
+def add_day_cell(connection: psycopg.Connection, source_id: int, row: Mapping[str, Any]) -> None:
+    """Count transfers that do not exist, in a cell in which everything else is zero or empty."""
+    values = {"source_id": source_id, "interface": "nft", "direction": "get", "class_of_service": None} | row
+    connection.execute(
+        """
+        WITH made AS (
+            INSERT INTO core.routes (source_id, interface, direction, class_of_service)
+            VALUES (%(source_id)s, %(interface)s, %(direction)s, %(class_of_service)s)
+            ON CONFLICT (source_id, interface, direction, class_of_service)
+            DO UPDATE SET interface = excluded.interface
+            RETURNING id
+        )
+        INSERT INTO core.day_cells
+        SELECT id, %(day)s::date, %(transfer_count)s, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+            '{}', '{}', '{}', '{}', '{}', '{}', '{}'
+        FROM made
+        """,
+        values,
     )

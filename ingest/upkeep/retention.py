@@ -24,6 +24,7 @@ from tapewise.schema.writing.archives import Archive, get_archive, lock_archive
 from tapewise.schema.writing.facts import note_forgotten
 from tapewise.schema.writing.file_counts import end_recount, recount_files
 from tapewise.schema.writing.names import drop_unused_names
+from tapewise.schema.writing.preparations import drop_preparations
 
 _DELETE_FACTS = """
     WITH gone AS (
@@ -88,11 +89,11 @@ def forget_detail(
     """Forget the facts of archive `name` from before the day `before`, in the archive's own time zone.
 
     This deletes the facts and requests from that time, names without any remaining fact, known segments of
-    files and the texts of rejected lines. The rollups stay. Files are first counted by day if loads have
-    added to them since the last time, because their histories cannot be followed afterwards. Lines that
-    were loaded count as ignored from now on, so the ledger balances. Everything happens in one transaction,
-    which waits for any load of the archive (and calls `on_wait`). Raises LookupFailedError, or RetentionError
-    if more is already forgotten, the day is in the future, or the archive is simulated.
+    files, the texts of rejected lines, and prepared answers. The rollups stay. Files are first counted by day
+    if loads have added to them since the last time, because their histories cannot be followed afterwards.
+    Lines that were loaded count as ignored from now on, so the ledger balances. Everything happens in one
+    transaction, which waits for any load of the archive (and calls `on_wait`). Raises LookupFailedError, or
+    RetentionError if more is already forgotten, the day is in the future, or the archive is simulated.
     """
     with closing(warehouse.connect(Role.OWNER)) as connection, connection.transaction():
         lock_archive(connection, get_archive(connection, name).id, on_wait)
@@ -127,6 +128,7 @@ def forget_detail(
             " AND last_event_at < %(since)s AND text IS NOT NULL",
             values,
         ).rowcount
+        drop_preparations(connection, archive.id)
         name_count = drop_unused_names(connection, archive.id)
     return Forgotten(name, since, counts, request_count, name_count, text_count)
 

@@ -262,6 +262,7 @@ def _facts(
     comment: str,
     *columns: sa.schema.SchemaItem,
     is_outcome_logged: bool = True,
+    also_in_brin: tuple[str, ...] = (),
 ) -> sa.Table:
     """A fact table, partitioned into months by `event_time`. `columns` follow those of every fact table.
 
@@ -271,7 +272,7 @@ def _facts(
     There is no key or unique index, because it would make a load take three times as long (measured during
     the design). Instead, a load first compares its lines with those already stored. There are no foreign keys
     either, because they would be checked row by row. The BRIN index serves time ranges, `explain row` (by
-    `id`) and recounts (by `log_file_id`).
+    `id`) and recounts (by `log_file_id`), and contains the columns `also_in_brin`.
     """
     return sa.Table(
         table,
@@ -301,6 +302,7 @@ def _facts(
             event_time,
             "id",
             "log_file_id",
+            *also_in_brin,
             postgresql_using="brin",
             postgresql_with={"pages_per_range": 32},
         ),
@@ -332,6 +334,8 @@ transfers = _facts(
     flag("is_rate_inconsistent"),
     _day_only_flag(),
     sa.CheckConstraint("direction in ('put', 'get')", name="direction"),
+    # Finds the transfers that were under way at a time, without reading all later ones.
+    also_in_brin=("started_at",),
 )
 
 opens = _facts(

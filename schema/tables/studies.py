@@ -1,4 +1,4 @@
-"""The tables of `studies`: workload models, simulation runs, and files counted through their histories."""
+"""The tables of `studies`: workload models, simulation runs, and answers that are prepared."""
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY, DOUBLE_PRECISION, JSONB
@@ -207,4 +207,95 @@ file_days = sa.Table(
     sa.CheckConstraint("direction in ('put', 'get')", name="direction"),
     schema="studies",
     comment="One row per route and local day of its archive with events of files; derived",
+# Answers of `mart.lower_envelopes` and `mart.residual_blocks` for many transfers, computed by
+# `tapewise refresh`. The arguments are those of the functions; null means all.
+envelope_preparations = sa.Table(
+    "envelope_preparations",
+    metadata,
+    identity(),
+    sa.Column("archive_id", sa.Integer, sa.ForeignKey(archives.c.id, ondelete="CASCADE"), nullable=False),
+    instant("since", nullable=True),
+    instant("until", nullable=True),
+    sa.Column("client", sa.Text),
+    sa.Column("class_of_service", sa.Text),
+    # What the day cells of these days and this class counted, all clients included. If they count more now,
+    # the answer is out of date.
+    sa.Column("counted", sa.BigInteger, nullable=False),
+    # The transfers that were read.
+    sa.Column("transfer_count", sa.BigInteger, nullable=False),
+    instant("first_ended_at", nullable=True),
+    instant("last_ended_at", nullable=True),
+    sa.Column("took_s", DOUBLE_PRECISION, nullable=False),
+    instant("computed_at"),
+    sa.UniqueConstraint(
+        "archive_id",
+        "since",
+        "until",
+        "client",
+        "class_of_service",
+        name="envelope_preparations_archive_id_key",
+        postgresql_nulls_not_distinct=True,
+    ),
+    schema="studies",
+    comment="One row per archive, range, client and class of service whose envelopes and residuals are kept",
+)
+
+
+def _prepared(table: str, comment: str, *columns: sa.schema.SchemaItem) -> sa.Table:
+    """A table of kept answers: rows of a function of mart, without what the preparation says."""
+    return sa.Table(
+        table,
+        metadata,
+        sa.Column(
+            "preparation_id",
+            sa.Integer,
+            sa.ForeignKey(envelope_preparations.c.id, ondelete="CASCADE"),
+            nullable=False,
+        ),
+        sa.Column("interface", sa.Text, nullable=False),
+        sa.Column("direction", sa.Text, nullable=False),
+        *columns,
+        schema="studies",
+        comment=comment,
+    )
+
+
+prepared_envelopes = _prepared(
+    "prepared_envelopes",
+    "One row per kept line of a lower envelope; the other statistics follow from these",
+    sa.Column("stratum_size", sa.Integer, nullable=False),
+    sa.Column("stratum_count", sa.BigInteger, nullable=False),
+    sa.Column("transfer_count", sa.BigInteger, nullable=False),
+    sa.Column("filtered_count", sa.BigInteger, nullable=False),
+    sa.Column("latency_s", DOUBLE_PRECISION),
+    sa.Column("slope_s_per_byte", DOUBLE_PRECISION),
+    sa.Column("latency_se_s", DOUBLE_PRECISION),
+    sa.Column("slope_se_s_per_byte", DOUBLE_PRECISION),
+    sa.Column("regression_squares_s2", DOUBLE_PRECISION),
+    sa.Column("residual_squares_s2", DOUBLE_PRECISION),
+    sa.PrimaryKeyConstraint("preparation_id", "interface", "direction"),
+)
+
+prepared_blocks = _prepared(
+    "prepared_blocks",
+    "One row per kept block of residuals",
+    sa.Column("block_size", sa.Integer, nullable=False),
+    # Null for the outliers.
+    sa.Column("block", sa.BigInteger),
+    sa.Column("transfer_count", sa.BigInteger, nullable=False),
+    sa.Column("smallest_bytes", sa.BigInteger, nullable=False),
+    sa.Column("mean_bytes", DOUBLE_PRECISION, nullable=False),
+    sa.Column("largest_bytes", sa.BigInteger, nullable=False),
+    sa.Column("mean_residual_s", DOUBLE_PRECISION),
+    sa.Column("p99_residual_s", DOUBLE_PRECISION),
+    sa.Column("is_outlier", sa.Boolean, nullable=False),
+    sa.Column("is_full", sa.Boolean, nullable=False),
+    sa.UniqueConstraint(
+        "preparation_id",
+        "interface",
+        "direction",
+        "block",
+        name="prepared_blocks_preparation_id_key",
+        postgresql_nulls_not_distinct=True,
+    ),
 )

@@ -12,7 +12,8 @@
 In `given`, a row refers to its archive, source, client and user by name, as the logs do. Missing values are
 filled in: one measured archive `llnl` in UTC, one counted source for each archive, and the values below for
 facts. `copies: 25` stands for 25 copies of the row. Requests, mounts and tape operations are derived as in a
-load unless rows of one of these tables are given. Transfers are counted in the cells of their days.
+load unless rows of one of these tables are given. Transfers are counted in the cells of their days; further
+`day_cells` (interface, direction, class_of_service, day, transfer_count) stand for any number of them.
 
 In `expect`, each row has exactly the columns of the query. Floats may differ by
 `relative_tolerance` (default 1e-9) and `absolute_tolerance` (default 0); a float may be written as a
@@ -35,7 +36,7 @@ from psycopg import sql
 
 from tapewise.ingest.requests.pending import rebuild_derived
 from tapewise.schema.tables.models import event_time_columns, metadata
-from tests.day_cells import fill_day_cells
+from tests.day_cells import add_day_cell, fill_day_cells
 
 Row = dict[str, Any]
 
@@ -243,6 +244,33 @@ _DEFAULTS: dict[str, Row] = {
         "size_quantiles_bytes": [1000.0],
         "time_quantiles_s": [1.0],
     },
+    "envelope_preparations": {
+        "counted": 0,
+        "transfer_count": 0,
+        "took_s": 1.0,
+        "computed_at": "2000-02-01T00:00:00Z",
+    },
+    "prepared_envelopes": {
+        "preparation_id": 1,
+        "interface": "nft",
+        "direction": "get",
+        "stratum_size": 25,
+        "stratum_count": 3,
+        "transfer_count": 75,
+        "filtered_count": 0,
+    },
+    "prepared_blocks": {
+        "preparation_id": 1,
+        "interface": "nft",
+        "direction": "get",
+        "block_size": 200,
+        "transfer_count": 200,
+        "smallest_bytes": 1,
+        "mean_bytes": 2.0,
+        "largest_bytes": 3,
+        "is_outlier": False,
+        "is_full": True,
+    },
     "simulation_runs": {
         "demand": "archive",
         "demand_name": "llnl",
@@ -291,6 +319,7 @@ _SCHEMAS = dict.fromkeys(
         *("workload_models", "workload_groups", "workload_classes"),
         *("simulation_runs", "simulation_samples", "request_waits"),
         *("file_recounts", "file_days"),
+        *("envelope_preparations", "prepared_envelopes", "prepared_blocks"),
     ),
     "studies",
 )
@@ -339,7 +368,7 @@ def find_cases() -> list[Case]:
 
 def insert_rows(connection: psycopg.Connection, given: Mapping[str, list[Row]]) -> None:
     """Insert `given` into an empty warehouse, with partitions, names and default values."""
-    unknown = given.keys() - _DEFAULTS.keys() - {"archives", "sources"}
+    unknown = given.keys() - _DEFAULTS.keys() - {"archives", "sources", "day_cells"}
     assert not unknown, f"given: no such tables: {sorted(unknown)}"
     archives = {
         row["name"]: _insert_one(
@@ -365,10 +394,11 @@ def insert_rows(connection: psycopg.Connection, given: Mapping[str, list[Row]]) 
             return _DEFAULTS[table] | ({"line_number": number} if table == "rejected_lines" else {}) | row
         if table in ("workload_groups", "workload_classes"):
             return _DEFAULTS[table] | ({"class_number": number} if table == "workload_classes" else {}) | row
+        if table in ("prepared_envelopes", "prepared_blocks"):
+            return _DEFAULTS[table] | row
         archive = row.pop("archive", None)
-        if table in (
-            *("workload_models", "simulation_runs", "simulation_samples", "request_waits"),
-            "file_recounts",
+        if table in ("workload_models", "file_recounts") or table.startswith(
+            ("envelope_", "simulation_", "request_waits")
         ):
             return _DEFAULTS[table] | {"archive_id": archives[archive or first_archive]} | row
         source = row.pop("source", None)
@@ -405,6 +435,10 @@ def insert_rows(connection: psycopg.Connection, given: Mapping[str, list[Row]]) 
             _note_rows(connection, table, rows)
     if "transfers" in given:
         fill_day_cells(connection)
+    for row in given.get("day_cells", ()):
+        owner = row.get("archive", first_archive)
+        source_id = next(source_id for name, source_id in sources.values() if name == owner)
+        add_day_cell(connection, source_id, {key: row[key] for key in row if key != "archive"})
     for archive_id in archives.values():
         days = [
             moment.date()
