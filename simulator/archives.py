@@ -25,7 +25,8 @@ from tapewise.schema.tables.models import stages, transfers
 from tapewise.schema.tables.studies import request_waits, simulation_samples
 from tapewise.schema.writing.archives import analyze_archives
 from tapewise.schema.writing.cells import add_cells, sum_cells
-from tapewise.schema.writing.day_cells import add_days, sum_days
+from tapewise.schema.writing.day_cells import add_days
+from tapewise.schema.writing.day_sums import sum_days
 from tapewise.schema.writing.facts import FactWriter
 from tapewise.schema.writing.loader import copy_frame, frame_schema
 from tapewise.schema.writing.names import NameTable

@@ -359,7 +359,7 @@ GRANT INSERT ON core.migrations, core.srb_sessions TO {LOADER};
 GRANT INSERT, DELETE ON core.requests, core.outages, core.config_changes TO {LOADER};
 GRANT INSERT, UPDATE, DELETE ON core.activity_cells TO {LOADER};
 GRANT INSERT ON core.routes TO {LOADER};
-GRANT INSERT, UPDATE, DELETE ON core.day_cells TO {LOADER};
+GRANT INSERT, UPDATE, DELETE ON core.day_cells, core.size_cells TO {LOADER};
 GRANT INSERT, UPDATE ON ledger.sources, ledger.log_files TO {LOADER};
 GRANT DELETE ON ledger.log_files TO {LOADER};
 GRANT INSERT, UPDATE, DELETE ON ledger.loaded_rows TO {LOADER};
