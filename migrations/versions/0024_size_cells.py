@@ -1,4 +1,4 @@
-"""Records, ten minutes, and durations by size, for charts: the SQL is in the file of the same name.
+"""Records, ten minutes, and durations by size, for charts: the SQL is in the files of the same name.
 
 The new columns and cells are filled from the facts that are there. Days whose detail was forgotten have none.
 """
@@ -18,11 +18,4 @@ def upgrade() -> None:
 
 def downgrade() -> None:
     """Drop them: the facts can fill them again, except for days whose detail was forgotten since."""
-    run("""
-        DROP TABLE core.size_cells;
-        ALTER TABLE core.day_cells
-            DROP COLUMN largest,
-            DROP COLUMN longest,
-            DROP COLUMN ten_minutes,
-            DROP COLUMN ten_minute_counts;
-    """)
+    run(Path(__file__).with_name("0024_size_cells_back.sql").read_text(encoding="utf-8"))

@@ -229,7 +229,7 @@ def test_an_upgrade_counts_the_facts_that_are_there_as_loading_them_does(
 
 
 def test_a_later_revision_upgrades_and_downgrades_with_data(
-    warehouse: Warehouse, load, tmp_path: Path, next_program: str
+    warehouse: Warehouse, load, tmp_path: Path, request: pytest.FixtureRequest
 ):
     def connect() -> psycopg.Connection:
         return warehouse.connect(Role.OWNER)
@@ -237,6 +237,7 @@ def test_a_later_revision_upgrades_and_downgrades_with_data(
     log = tmp_path / "nft.log"
     log.write_text("005041 97/10/01 00:01:41 js 7700 0.425\n")
     load(log, "nft")
+    next_program = request.getfixturevalue("next_program")
     with connect() as connection:
         drop_mart(connection)  # its views affect pg_dump's order
         newest = current_revision(connection)
