@@ -8,7 +8,7 @@
     with tapewise.connect(home="~/archive") as warehouse:
         warehouse.ingest(["hsi.log"], archive="lab", timezone="America/Los_Angeles")
         hits = warehouse.mart.cache_hits(archive="lab")
-        days = warehouse.sql("SELECT * FROM mart.activity WHERE period = %s", ["day"])
+        days = warehouse.sql("SELECT * FROM mart.activity(archive => %s)", ["lab"])
 
     run = tapewise.simulate("llnl-unitree-1998", "trace.parquet", seed=1) # no database
     run.jobs, run.samples, run.totals

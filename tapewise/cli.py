@@ -94,7 +94,7 @@ def cli(context: click.Context, /, debug: bool, **flags: Any) -> None:
     \b
     Example:
       tapewise ingest --archive hpss --format hsi --timezone America/Los_Angeles hsi.log
-      tapewise sql "SELECT * FROM mart.activity WHERE period = 'day'"
+      tapewise sql "SELECT * FROM mart.activity(period => 'day')"
     """
     context.meta["debug"] = debug
     context.obj = read_settings(**flags)

@@ -112,7 +112,7 @@ class Connection:
 
         Example:
             >>> warehouse.mart.cache_hits(archive="lab", since="1998-10-18")
-            >>> warehouse.mart.activity(archive="lab", period="day", interface=["hsi", "htar"])
+            >>> warehouse.mart.transfers(archive="lab", direction="put", interface=["hsi", "htar"])
         """
         return Mart(self._ask)
 

@@ -75,35 +75,34 @@ class Mart:
     def activity(
         self,
         *,
-        archive: Values = None,
-        kind: Values = None,
-        period: Values = None,
-        interface: Values = None,
-        direction: Values = None,
-        transfer_count: Values = None,
-        failed_count: Values = None,
-        failures_unknown_count: Values = None,
-        saturated_count: Values = None,
-        size_bytes: Values = None,
-        unknown_size_count: Values = None,
-        duration_s: Values = None,
-        unknown_duration_count: Values = None,
-        starts_at: Values = None,
-        starts_on: Values = None,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        period: str | None = None,
     ) -> pl.DataFrame:
-        """One row per archive, period, start of the period, interface and direction.
+        """One row per archive, period in which transfers ended, interface and direction.
 
-        Transfers, failures and bytes, grouped by the time at which the transfers ended (in the
-        archive's time zone). Filter on one period (WHERE period = 'day'); otherwise everything is
-        counted three times. A period without transfers has no row. Transfers whose time of day is
-        unknown are counted in their day and month, but not in any ten-minute period.
+        Transfers, failures and bytes by day or another period, for all the time that the archive has
+        known, including what it has forgotten (`tapewise forget`). A transfer counts in the period in
+        which it ended. A period without transfers has no row, and a range means whole periods.
+        Transfers whose time of day is unknown are counted in days and longer periods, but in no hour
+        and no ten minutes.
 
-        Each column is also an argument: a value, or a list of values, that rows must have there.
+        Args:
+            archive: only this archive (null = all)
+            since: only periods that end after this time (null = from the first)
+            until: only periods that begin before this time (null = to the last)
+            interface: only this interface (null = all)
+            direction: put or get (null = both)
+            period: ten_minutes, hour, day, week, month, quarter or year, by the archive's own clock; a
+                week begins on Monday
 
         Columns:
             archive: name of the archive
             kind: kind of archive (measured, synthetic, simulated)
-            period: ten_minutes, day or month
+            period: the period that was asked for
             interface: the program that moved the files (ftp, nft, hsi, ...)
             direction: put or get
             transfer_count: transfers that ended in the period, failed ones included
@@ -126,8 +125,8 @@ class Mart:
         In SQL:
 
             SELECT archive, starts_on, direction, sum(transfer_count) AS transfer_count, sum(size_bytes) AS size_bytes
-            FROM mart.activity
-            WHERE period = 'day' AND kind = 'measured'
+            FROM mart.activity(since => now() - INTERVAL '1 month', period => 'day')
+            WHERE kind = 'measured'
             GROUP BY archive, starts_on, direction
             ORDER BY archive, starts_on, direction
         """

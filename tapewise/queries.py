@@ -6,6 +6,7 @@ import json
 import re
 import sys
 from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
 from typing import Any
 
 import click
@@ -56,7 +57,7 @@ def sql(settings: Settings, query: str, shape: str | None, timezone: str | None,
 
     \b
     Examples:
-      tapewise sql "SELECT * FROM mart.activity WHERE period = 'month'"
+      tapewise sql "SELECT * FROM mart.activity(period => 'month')"
       tapewise sql --timezone Europe/Berlin "SELECT count(*) FROM mart.opens WHERE opened_at >= '2024-03-01'"
       tapewise sql --csv "SELECT * FROM mart.lower_envelopes(archive => 'hpss')" > envelopes.csv
       tapewise sql --as names "SELECT * FROM mart.user_names"
@@ -177,4 +178,20 @@ def explain_error(error: psycopg.Error, query: str) -> QueryError:
         message = "the query is empty"
     if isinstance(error, psycopg.errors.InsufficientPrivilege):
         hint = explain_denial(error)
+    if isinstance(error, psycopg.errors.UndefinedTable | psycopg.errors.UndefinedFunction):
+        hint = _suggest_object(message) or hint
     return QueryError(message, hint=hint)
+
+
+def _suggest_object(message: str) -> str | None:
+    """Return how to query the view or function of mart with the name closest to the missing one, if any."""
+    from tapewise.schema.tables.mart import read_mart  # noqa: PLC0415  # most queries find what they name
+
+    missing = re.search(r'relation "([^"]+)"|function ([\w.]+)\(', message)
+    kinds = {each.name: each.metadata.kind for each in read_mart()}
+    name = (missing[1] or missing[2]).removeprefix("mart.") if missing else ""
+    close = get_close_matches(name, kinds, n=1)
+    if not close:
+        return None
+    call = f"mart.{close[0]}" + ("()" if kinds[close[0]] == "function" else "")
+    return f"Did you mean {call}, which is a {kinds[close[0]]}? `tapewise views {close[0]}` describes it."

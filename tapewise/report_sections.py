@@ -200,8 +200,7 @@ SECTIONS = (
         SELECT to_char(starts_on, 'Dy YYYY-MM-DD') AS day, sum(transfer_count)::bigint AS transfer_count,
             sum(failed_count)::bigint AS failed_count,
             sum(failures_unknown_count)::bigint AS failures_unknown_count, sum(size_bytes) AS size_bytes
-        FROM mart.activity
-        WHERE archive = %(archive)s AND period = 'day'
+        FROM mart.activity(archive => %(archive)s, period => 'day')
         GROUP BY starts_on
         ORDER BY sum(size_bytes) DESC NULLS LAST, starts_on
         LIMIT 5

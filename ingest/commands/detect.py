@@ -59,8 +59,15 @@ def _describe(detection: Detection) -> list[str]:
         for fit in detection.fits
         if fit.fit_count
     ]
-    if not detection.fits[0].fit_count:
+    best = detection.fits[0]
+    if not best.fit_count:
         lines.append("  none of them is a line of any format: see `tapewise formats`")
+    elif found is None:
+        name = best.format.name
+        lines.append(
+            f"  `tapewise ingest --format {name}` would load the lines of {name} and reject the others;"
+            " `tapewise formats` lists all formats"
+        )
     return lines
 
 

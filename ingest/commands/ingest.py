@@ -151,9 +151,16 @@ def ingest(
             settings, archive, dry_run, as_json, prometheus_file or settings.prometheus_file, jobs=jobs
         )
         return
-    for parameter in context.command.params:
-        if parameter.name in NEEDED_WITH_PATHS and context.params[parameter.name] is None:
-            raise click.MissingParameter(ctx=context, param=parameter)
+    missing = [
+        each
+        for each in context.command.params
+        if each.name in NEEDED_WITH_PATHS and context.params[each.name] is None
+    ]
+    if len(missing) == 1:
+        raise click.MissingParameter(ctx=context, param=missing[0])
+    if missing:
+        options = " and ".join(f"'{each.opts[0]}'" for each in missing)
+        raise click.UsageError(f"Missing options {options}.")
     if prometheus_file is not None:
         raise click.UsageError("Option '--prometheus' is only for a run without PATHS.")
     assert archive is not None

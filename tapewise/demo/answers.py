@@ -23,8 +23,7 @@ def show_activity(connection: psycopg.Connection) -> None:
             sum(transfer_count) FILTER (WHERE direction = 'get') AS gets,
             round(sum(size_bytes) FILTER (WHERE direction = 'get') / 1e9, 2) AS get_gb,
             coalesce(sum(failed_count)::text, 'not in the log') AS failed
-        FROM mart.activity
-        WHERE archive = %s AND period = 'day'
+        FROM mart.activity(archive => %s, period => 'day')
         GROUP BY starts_on, interface
         ORDER BY starts_on, interface
         """,

@@ -32,7 +32,7 @@ ZONE = "America/Los_Angeles"
 LOGS = (("nft.log", "nft"), ("pftp.log.gz", "pftp"), ("hsi.log", "hsi"))
 # The logs of UniTree, the archive behind NFT and FTP. Transfers that NFT's log reports too are counted there.
 UNITREE_LOGS = (("cond.*.gz", "cond", True), ("stat.log.gz", "stat", False))
-QUERY = "SELECT * FROM mart.activity WHERE period = 'month'"
+QUERY = "SELECT * FROM mart.activity(period => 'month')"
 
 
 @click.command()

@@ -58,6 +58,8 @@ def test_detect_shows_which_formats_fit_and_how_well(tapewise, mixed):
         "  10 lines looked at: all that are not blank",
         "  nft     60.0 %  6",
         "  hsi     40.0 %  4",
+        "  `tapewise ingest --format nft` would load the lines of nft and reject the others;"
+        " `tapewise formats` lists all formats",
         "empty: no format detected: it has no whole line that is not blank",
     ]
 

@@ -87,6 +87,7 @@ def test_it_runs_from_any_folder_with_metrics_and_a_status(tapewise, folder, tmp
         (["--kind", "synthetic"], "Option '--kind' is for files: name them as PATHS."),
         (["--prometheus", "x", "a", "--archive", "x", "--format", "nft", "--timezone", "UTC"], "without"),
         (["a.log", "--format", "nft", "--timezone", "UTC"], "Missing option '--archive'"),
+        (["a.log", "--format", "nft"], "Missing options '--archive' and '--timezone'"),
     ],
 )  # fmt: skip
 def test_usage_errors(tapewise, folder, options, message):

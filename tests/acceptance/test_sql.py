@@ -118,3 +118,22 @@ def test_long_cells_are_cut_only_in_tables(tapewise: Run) -> None:
     assert [len(row["t"]), len(row["a"][0])] == [3_000_000, 1500]
     csv.field_size_limit(2**30)
     assert len(list(csv.reader(io.StringIO(tapewise("sql", "--csv", query).stdout)))[1][0]) == 3_000_000
+
+
+@pytest.mark.parametrize(
+    ("query", "hint"),
+    [
+        ("SELECT * FROM transfers", "Did you mean mart.transfers, which is a view?"),
+        ("SELECT * FROM mart.cache_hit()", "Did you mean mart.cache_hits(), which is a function?"),
+        ("SELECT * FROM mart.cache_hits", "Did you mean mart.cache_hits(), which is a function?"),
+        ("SELECT * FROM mart.opens()", "Did you mean mart.opens, which is a view?"),
+    ],
+)
+def test_a_name_that_does_not_exist_is_corrected(tapewise: Run, query: str, hint: str):
+    result = tapewise("sql", query)
+    assert result.returncode == 1
+    assert hint in " ".join(result.stderr.split())
+
+
+def test_no_name_is_suggested_for_one_that_is_like_none(tapewise: Run):
+    assert "Did you mean" not in tapewise("sql", "SELECT * FROM xyzzy").stderr

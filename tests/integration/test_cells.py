@@ -30,7 +30,7 @@ def test_days_of_the_archives_zone_contain_the_transfers_that_ended_in_them(
     load(tmp_path / "a.log", "nft", timezone="UTC", source="utc")
     with warehouse.connect(Role.OWNER) as connection:
         by_view = connection.execute(
-            "SELECT starts_on, sum(transfer_count), sum(size_bytes) FROM mart.activity WHERE period = 'day'"
+            "SELECT starts_on, sum(transfer_count), sum(size_bytes) FROM mart.activity(period => 'day')"
             " GROUP BY starts_on ORDER BY starts_on"
         ).fetchall()
         by_count = connection.execute(
@@ -49,5 +49,5 @@ def test_sums_beyond_64_bits_are_exact(load, warehouse, tmp_path):
     (tmp_path / "b.log").write_text(f"2000 97/10/01 00:01:42 js {size} 1.500\n")
     load(tmp_path / "b.log", "nft")
     with warehouse.connect(Role.READER) as connection:
-        sums = connection.execute("SELECT DISTINCT size_bytes FROM mart.activity").fetchall()
+        sums = connection.execute("SELECT DISTINCT size_bytes FROM mart.activity()").fetchall()
     assert sums == [(1101 * size,)]

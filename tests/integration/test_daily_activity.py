@@ -78,5 +78,5 @@ def test_days_equal_those_of_the_rollup(database: psycopg.Connection, timezone: 
     assert len(rows) >= 16
     assert sum(row["transfer_count"] for row in rows) == len(transfers)
     assert rows == run_query(
-        database, f"SELECT {COLUMNS} FROM mart.activity WHERE period = 'day' ORDER BY 1, 4, 5"
+        database, f"SELECT {COLUMNS} FROM mart.activity(period => 'day') ORDER BY 1, 4, 5"
     )

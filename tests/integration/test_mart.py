@@ -37,6 +37,8 @@ FUNCTIONS = [each for each in OBJECTS if each.metadata.kind == "function"]
 # Functions that only calculate from their arguments, and those that read the warehouse.
 CALCULATING = [each for each in FUNCTIONS if not reads_tables(each)]
 READING = [each for each in FUNCTIONS if reads_tables(each)]
+# mart.activity reads only cells of ten minutes, which know neither the client nor the class of service.
+ASKED = [each for each in READING if each.name != "activity"]
 COMPARING = [each.name for each in READING if "b" in each.metadata.arguments]
 # Functions that read only the cells of days, unless a client is asked for.
 BY_DAY = [each.name for each in READING if "selected_days" in each.metadata.depends_on]
@@ -141,7 +143,7 @@ def test_a_rebuild_drops_objects_that_sql_no_longer_has(database: psycopg.Connec
 @pytest.mark.parametrize(
     ("make", "name"),
     [
-        ("CREATE VIEW analysts.busy_days AS SELECT * FROM mart.activity", "analysts.busy_days"),
+        ("CREATE VIEW analysts.busy_days AS SELECT * FROM mart.activity_cells", "analysts.busy_days"),
         ("CREATE VIEW analysts.opening AS SELECT * FROM mart.open_times()", "analysts.opening"),
         ("CREATE MATERIALIZED VIEW analysts.big AS SELECT * FROM mart.transfers", "analysts.big"),
         ("CREATE TABLE analysts.picked (transfer mart.transfers)", "analysts.picked"),
@@ -344,7 +346,7 @@ def test_columns_of_views_are_described(database: psycopg.Connection, view: Mart
     assert comment.endswith(view.metadata.summary)
 
 
-@pytest.mark.parametrize("function", READING, ids=names(READING))
+@pytest.mark.parametrize("function", ASKED, ids=names(ASKED))
 def test_functions_take_the_same_arguments_first(function: MartObject) -> None:
     asked_for = list(function.metadata.arguments)
     # Functions that compare archives take two.
@@ -549,7 +551,7 @@ def test_functions_are_not_granted_to_everybody(database: psycopg.Connection) ->
 # Planned
 
 
-@pytest.mark.parametrize("function", READING, ids=names(READING))
+@pytest.mark.parametrize("function", ASKED, ids=names(ASKED))
 @pytest.mark.parametrize("role", ["tapewise", "tapewise_reader"])
 def test_functions_are_inlined_and_prune_partitions(
     database: psycopg.Connection, function: MartObject, role: str
@@ -577,7 +579,7 @@ def test_functions_are_inlined_and_prune_partitions(
     assert len(set(re.findall(rf"{facts}_1998_\d\d", everything))) == 3
 
 
-@pytest.mark.parametrize("function", READING, ids=names(READING))
+@pytest.mark.parametrize("function", ASKED, ids=names(ASKED))
 def test_times_known_only_at_execution_prune_too(database: psycopg.Connection, function: MartObject) -> None:
     insert_rows(
         database,
@@ -642,27 +644,13 @@ def test_views_prune_partitions(database: psycopg.Connection) -> None:
         assert set(re.findall(r"transfers_1998_\d\d", plan)) == {"transfers_1998_05"}
 
 
-def drop_what_never_runs(plan: str) -> str:
-    """Remove what is below `One-Time Filter: false`, which PostgreSQL 16 leaves in some plans."""
-    lines: list[str] = []
-    never_runs_at: int | None = None
-    for line in plan.splitlines():
-        indent = len(line) - len(line.lstrip())
-        if never_runs_at is not None and indent >= never_runs_at:
-            continue
-        never_runs_at = indent if line.strip() == "One-Time Filter: false" else None
-        lines.append(line)
-    return "\n".join(lines)
-
-
 @pytest.mark.parametrize("period", ["ten_minutes", "day", "month"])
 def test_one_period_reads_the_cells_once(database: psycopg.Connection, period: str) -> None:
     # A bitmap index scan serves the heap scan above it, so only the latter counts.
     scan = r"(?<!Subquery )(?<!Bitmap Index )(Scan on|Scan using \w+ on) activity_cells"
-    plan = explain(database, f"SELECT * FROM mart.activity WHERE period = '{period}'")
-    assert len(re.findall(scan, drop_what_never_runs(plan))) == 1
-    everything = explain(database, "SELECT * FROM mart.activity")
-    assert len(re.findall(scan, everything)) == 3
+    plan = explain(database, f"SELECT * FROM mart.activity(archive => 'a', period => '{period}')")
+    assert len(re.findall(scan, plan)) == 1
+    assert "Function Scan" not in plan
 
 
 # Calculated

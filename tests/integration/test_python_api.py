@@ -73,13 +73,13 @@ def test_the_records_of_a_log_are_those_that_are_loaded(connection: tapewise.Con
 
 def test_views_are_filtered_by_their_columns(connection: tapewise.Connection):
     ingest(connection, HSI)
-    days = connection.mart.activity(archive="lab", period="day", interface=["hsi", "htar"])
-    assert set(days["interface"]) == {"hsi", "htar"}
-    assert set(days["period"]) == {"day"}
-    one = connection.mart.activity(period="day", starts_on=date(1998, 10, 19), interface=None)
-    assert one.equals(connection.mart.activity(period="day", starts_on="1998-10-19"))
-    assert 0 < one.height < days.height
-    assert connection.mart.activity(period=[]).height == 0
+    cells = connection.mart.day_cells(archive="lab", direction="put", interface=["hsi", "htar"])
+    assert set(cells["interface"]) == {"hsi", "htar"}
+    assert set(cells["direction"]) == {"put"}
+    one = connection.mart.day_cells(direction="put", starts_on=date(1998, 10, 19), interface=None)
+    assert one.equals(connection.mart.day_cells(direction="put", starts_on="1998-10-19"))
+    assert 0 < one.height < cells.height
+    assert connection.mart.day_cells(direction=[]).height == 0
 
 
 def test_times_without_a_zone_are_in_the_zone_of_the_connection(

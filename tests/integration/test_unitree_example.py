@@ -141,7 +141,7 @@ def test_the_transfers_are_counted_once(example: Example):
     for cell in example.truth["daily"]:
         if cell["interface"] == "nft":
             expected[cell["day"], cell["direction"]] = (cell["count"], cell["size_bytes"])
-    rows = example.fetch("SELECT * FROM mart.activity WHERE period = 'day' AND interface = 'nft'")
+    rows = example.fetch("SELECT * FROM mart.activity(period => 'day', interface => 'nft')")
     assert {
         (str(row.starts_on), row.direction): (row.transfer_count - row.failed_count, row.size_bytes)
         for row in rows
@@ -153,7 +153,7 @@ def test_failures_that_only_the_other_log_reports_are_counted(example: Example):
     expected = [(way, facts[way]["failed"]) for way in ("get", "put")]
     assert sum(count for _, count in expected) == example.truth["unitree"]["failures"]["failed_attempts"]
     for query in (
-        "SELECT direction, sum(failed_count) FROM mart.activity WHERE period = 'day' AND interface = 'nft'",
+        "SELECT direction, sum(failed_count) FROM mart.activity(period => 'day', interface => 'nft')",
         "SELECT direction, sum(failed_count) FROM mart.daily_activity(interface => 'nft')",
         "SELECT direction, count(*) FROM mart.transfers WHERE is_failed AND interface = 'nft'",
         "SELECT direction, count(*) FROM mart.requests WHERE is_failed AND interface = 'nft'",

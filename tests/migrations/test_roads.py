@@ -276,7 +276,7 @@ def test_published_revisions_are_unchanged():
 def test_a_failed_upgrade_leaves_everything_as_it_was(warehouse: Warehouse):
     with warehouse.connect(Role.OWNER) as connection:
         connection.execute("CREATE SCHEMA theirs")
-        connection.execute("CREATE VIEW theirs.report AS SELECT * FROM mart.activity")
+        connection.execute("CREATE VIEW theirs.report AS SELECT * FROM mart.activity_cells")
     with pytest.raises(Exception, match=r"theirs\.report"):
         upgrade(lambda: warehouse.connect(Role.OWNER))
     with warehouse.connect(Role.OWNER) as connection:

@@ -179,14 +179,14 @@ def test_each_view_and_function_has_the_arguments_of_its_metadata(name: str):
 
 def test_values_are_never_part_of_the_query():
     wicked = "x'; DROP SCHEMA mart; --"
-    for name in ("cache_hits", "activity"):
+    for name in ("cache_hits", "transfers"):
         query, parameters = build_query(read_objects()[name], {"archive": wicked, "interface": None})
         assert wicked not in query.as_string()
         assert parameters == [wicked]
-    query, parameters = build_query(read_objects()["activity"], {"period": ["day", wicked]})
-    assert query.as_string() == """SELECT * FROM "mart"."activity" WHERE true AND "period" IN (%s, %s)"""
-    assert parameters == ["day", wicked]
-    query, parameters = build_query(read_objects()["activity"], {"period": []})
+    query, parameters = build_query(read_objects()["transfers"], {"direction": ["put", wicked]})
+    assert query.as_string() == """SELECT * FROM "mart"."transfers" WHERE true AND "direction" IN (%s, %s)"""
+    assert parameters == ["put", wicked]
+    query, parameters = build_query(read_objects()["transfers"], {"direction": []})
     assert query.as_string().endswith("WHERE true AND false")
 
 
@@ -198,7 +198,7 @@ def test_values_are_never_part_of_the_query():
             {"archiv": "lab"},
             "mart.cache_hits has no argument 'archiv'; did you mean 'archive'?",
         ),
-        ("activity", {"colour": "red"}, "mart.activity has no argument 'colour'"),
+        ("transfers", {"colour": "red"}, "mart.transfers has no argument 'colour'"),
         ("f_quantile", {"probability": 0.5}, "mart.f_quantile needs numerator_df, denominator_df"),
         (
             "f_quantile",

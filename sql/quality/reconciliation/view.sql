@@ -5,7 +5,7 @@ WITH figures AS (
 ),
 
 activity AS (
-    SELECT * FROM mart.activity
+    SELECT * FROM mart.activity(period => 'day')
 ),
 
 events AS (
@@ -81,7 +81,6 @@ moved AS (
         activity.transfer_count - coalesce(activity.failed_count, 0) AS event_count,
         activity.size_bytes
     FROM activity
-    WHERE activity.period = 'day'
     UNION ALL
     SELECT
         events.archive,
