@@ -148,8 +148,8 @@ def _settle_floor(archive: Archive, before: date, now: datetime) -> datetime:
     again = midnight.replace(fold=1).astimezone(UTC)
     if since < again and (again - timedelta(microseconds=1)).astimezone(zone).date() < before:
         raise RetentionError(
-            f"on {before}, clocks of archive '{archive.name}' went back to the day before, an hour of which is"
-            " later than that midnight",
+            f"on {before}, clocks of archive '{archive.name}' went back to the day before, an hour of which"
+            " is later than that midnight",
             hint="The detail of a day can only be forgotten as a whole: give the day before or after.",
         )
     if since > now:

@@ -20,8 +20,8 @@ BOUND = 1 / 128
 ANSWERS = {
     "monthly_rates": ("*", "starts_on, interface, direction"),
     "size_times": (
-        "interface, direction, size_from_bytes, size_to_bytes, transfer_count, mean_size_bytes, min_duration_s,"
-        " p10_duration_s, p50_duration_s, p90_duration_s, first_on, last_on",
+        "interface, direction, size_from_bytes, size_to_bytes, transfer_count, mean_size_bytes,"
+        " min_duration_s, p10_duration_s, p50_duration_s, p90_duration_s, first_on, last_on",
         "size_from_bytes, interface, direction",
     ),
 }

@@ -75,8 +75,8 @@ def test_transfers_that_an_older_program_loaded_are_noticed(
     settings: Settings, warehouse: Warehouse, database: psycopg.Connection
 ) -> None:
     add_cells = (
-        "INSERT INTO core.activity_cells SELECT id, %s::timestamptz, 'nft', 'get', 3, 0, 0, 0, 0 FROM core.archives"
-        " WHERE name = 'llnl'"
+        "INSERT INTO core.activity_cells SELECT id, %s::timestamptz, 'nft', 'get', 3, 0, 0, 0, 0"
+        " FROM core.archives WHERE name = 'llnl'"
     )
     database.execute(add_cells, ["1990-01-01T00:00:00Z"])
     database.commit()
