@@ -138,7 +138,7 @@ spans AS (
             END,
             '-infinity'
         ) AS first_on,
-        coalesce(hour_profiles.until, timestamptz 'infinity') AT TIME ZONE archives.timezone AS until_local
+        coalesce(hour_profiles.until AT TIME ZONE archives.timezone, 'infinity') AS until_local
     FROM cells
     INNER JOIN archives ON cells.archive = archives.archive
     INNER JOIN first_days ON cells.archive = first_days.archive
