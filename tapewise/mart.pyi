@@ -1020,6 +1020,10 @@ class Mart:
         hour_unknown_size_counts: Values = None,
         rate_bins: Values = None,
         rate_counts: Values = None,
+        ten_minutes: Values = None,
+        ten_minute_counts: Values = None,
+        largest: Values = None,
+        longest: Values = None,
         rate_bytes_per_s: Values = None,
         is_failure_logged: Values = None,
         starts_on: Values = None,
@@ -1071,6 +1075,17 @@ class Mart:
                 unsaturated size, ascending (mart.histogram_bin); mart.histogram_value is within 1/128
                 of each rate in its bin
             rate_counts: for each of the bins, how many rates are in it
+            ten_minutes: the ten minutes of the local clock in which transfers ended, ascending: when
+                they begin, in minutes since 1970 (UTC); transfers of which only the day is known are in
+                none
+            ten_minute_counts: for each of the ten_minutes, how many transfers ended in it, failed ones
+                included
+            largest: the largest file of those that did not fail: its bytes; the microseconds from when
+                it was moved to 1970 (UTC), so that of equally large files the earliest has the greatest
+                array; 1 if the size is saturated; 1 if only the day is known. Null where no size is
+                known, or where the log reports parts of files
+            longest: the longest transfer of those that did not fail: its seconds; the microseconds from
+                its end to 1970 (UTC); 1 if only the day is known. Null where no duration is known
             rate_bytes_per_s: always null here; the rate itself in mart.selected_days, where a row is
                 one transfer
             is_failure_logged: whether their log reports failures, or another log reports them for any
@@ -3366,12 +3381,14 @@ class Mart:
         none of these is a rate. Of equal records, the earliest is shown. Failed transfers count as
         transfers, but not towards bytes, the largest file or the longest transfer; a part of a file
         does not count as a file. A record has no row if there is nothing to show (for example, because
-        no file was put).
+        no file was put). A range means whole local days. Days whose detail the archive has forgotten
+        (`tapewise forget`) are covered, except for one client, and except days that were forgotten
+        before the warehouse had mart.day_cells.
 
         Args:
             archive: only this archive (null = all)
-            since: only transfers that ended at or after this time (null = from the first)
-            until: only transfers that ended before this time (null = to the last)
+            since: only local days that end after this time (null = from the first)
+            until: only local days that begin before this time (null = to the last)
             interface: only this interface (null = all)
             direction: put or get (null = both)
             client: only this client machine (null = all)
@@ -3861,6 +3878,17 @@ class Mart:
                 unsaturated size, ascending (mart.histogram_bin); mart.histogram_value is within 1/128
                 of each rate in its bin
             rate_counts: for each of the bins, how many rates are in it
+            ten_minutes: the ten minutes of the local clock in which transfers ended, ascending: when
+                they begin, in minutes since 1970 (UTC); transfers of which only the day is known are in
+                none
+            ten_minute_counts: for each of the ten_minutes, how many transfers ended in it, failed ones
+                included
+            largest: the largest file of those that did not fail: its bytes; the microseconds from when
+                it was moved to 1970 (UTC), so that of equally large files the earliest has the greatest
+                array; 1 if the size is saturated; 1 if only the day is known. Null where no size is
+                known, or where the log reports parts of files
+            longest: the longest transfer of those that did not fail: its seconds; the microseconds from
+                its end to 1970 (UTC); 1 if only the day is known. Null where no duration is known
             rate_bytes_per_s: always null here; the rate itself in mart.selected_days, where a row is
                 one transfer
             is_failure_logged: whether their log reports failures, or another log reports them for any
@@ -4056,6 +4084,59 @@ class Mart:
             LIMIT 10
         """
 
+    def selected_sizes(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+        is_exact: bool | None = None,
+    ) -> pl.DataFrame:
+        """One row per cell: a row of mart.size_cells, or one transfer with a client or if exact. Several
+        rows may have the same interface and direction, so they are to be added up.
+
+        The rows of mart.size_cells that the arguments select: whole years where the range has them,
+        then months, and days at its ends. A range means whole days of the archive's own clock: all
+        those that it touches. With a client, or if asked to be exact, each transfer is a cell of its
+        own: this reads the transfers, which takes longer, and finds none on days whose detail the
+        archive has forgotten.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only local days that end after this time (null = from the first)
+            until: only local days that begin before this time (null = to the last)
+            interface: only this interface (null = all)
+            direction: put or get (null = both)
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+            is_exact: read the transfers, so that durations are known exactly
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            interface: the program that moved the files (ftp, nft, hsi, ...)
+            direction: put or get
+            size_bins: as in mart.size_cells
+            size_bytes: as in mart.size_cells
+            shortest_s: as in mart.size_cells
+            time_bins: as in mart.size_cells
+            time_counts: as in mart.size_cells
+            duration_s: seconds of the transfer with a client or if exact, otherwise null
+            first_on: local date of the first day with such transfers
+            last_on: local date of the last such day
+
+        In SQL:
+
+            SELECT direction, sum(array_length(time_bins, 1)) AS bin_count, min(first_on) AS first_on
+            FROM mart.selected_sizes(archive => 'llnl', since => now() - INTERVAL '1 year')
+            GROUP BY direction
+            ORDER BY direction
+        """
+
     def selected_transfers(
         self,
         *,
@@ -4238,6 +4319,106 @@ class Mart:
             ORDER BY sampled_at
         """
 
+    def size_bin(
+        self,
+        *,
+        size_bytes: int,
+    ) -> pl.DataFrame:
+        """The number of the bin (1 to 58); null for null.
+
+        The bin of a size in the histograms of mart.size_cells. The bins have edges at 1, 2 and 5 in
+        each decade, and bin 1 is for empty files. Loads compute the same.
+
+        Args:
+            size_bytes: the size
+
+        In SQL:
+
+            SELECT mart.size_bin(size_bytes) AS size_bin, count(*) AS transfer_count
+            FROM mart.selected_transfers(archive => 'llnl', since => now() - INTERVAL '1 day')
+            GROUP BY size_bin
+            ORDER BY size_bin
+        """
+
+    def size_bin_edge(
+        self,
+        *,
+        bin: int,
+    ) -> pl.DataFrame:
+        """The smallest size in the bin, in bytes; null for null.
+
+        The lower edge of a bin of mart.size_bin. It is the upper edge of the bin before. (numeric,
+        because the upper edge of the last bin is more than a bigint can be.)
+
+        Args:
+            bin: the number of the bin
+
+        In SQL:
+
+            SELECT mart.size_bin_edge(mart.size_bin(1234)) AS at_least_bytes
+        """
+
+    def size_cells(
+        self,
+        *,
+        archive: Values = None,
+        kind: Values = None,
+        source: Values = None,
+        interface: Values = None,
+        direction: Values = None,
+        class_of_service: Values = None,
+        span: Values = None,
+        size_bins: Values = None,
+        size_bytes: Values = None,
+        shortest_s: Values = None,
+        time_bins: Values = None,
+        time_counts: Values = None,
+        duration_s: Values = None,
+        starts_on: Values = None,
+        first_on: Values = None,
+        last_on: Values = None,
+    ) -> pl.DataFrame:
+        """One row per archive, source, interface, direction, class of service, span and local day, month
+        or year with such transfers.
+
+        The rollup of durations by size, which mart.size_times reads in place of the transfers: for each
+        local day, month and year. Months and years are the sums of their days, so add up rows of one
+        span only; mart.selected_sizes chooses the fewest for a range. The transfers are those to which
+        the lower envelope is fitted (mart.envelope_transfers). Days whose detail the archive has
+        forgotten (`tapewise forget`) are covered, except those forgotten before the warehouse had this
+        rollup.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            source: the source whose log reports the transfers
+            interface: the program that moved the files (ftp, nft, hsi, ...)
+            direction: put or get
+            class_of_service: class of service as in the log; null where the log has none
+            span: day, month or year
+            size_bins: bins of the sizes of the transfers (mart.size_bin), ascending
+            size_bytes: for each of the size_bins, the bytes of its transfers
+            shortest_s: for each of the size_bins, the seconds of the shortest transfer
+            time_bins: bins of size and duration together, ascending: 131072 times the bin of the size
+                (mart.size_bin), plus that of the duration (mart.histogram_bin)
+            time_counts: for each of the time_bins, how many transfers are in it
+            duration_s: always null here; the duration itself in mart.selected_sizes, where a row is one
+                transfer
+            starts_on: local date of the day, or of the first day of the month or year, in the archive's
+                own zone
+            first_on: local date of the first day with such transfers
+            last_on: local date of the last such day
+
+        In SQL:
+
+            SELECT starts_on, interface, direction, time_bins, time_counts
+            FROM mart.size_cells
+            WHERE archive = 'llnl' AND span = 'month'
+            ORDER BY starts_on, interface, direction
+        """
+
     def size_times(
         self,
         *,
@@ -4248,6 +4429,7 @@ class Mart:
         direction: str | None = None,
         client: str | None = None,
         class_of_service: str | None = None,
+        is_exact: bool | None = None,
     ) -> pl.DataFrame:
         """One row per archive, interface, direction and bin of size with such transfers.
 
@@ -4255,16 +4437,21 @@ class Mart:
         edges at 1, 2 and 5 in each decade, and one bin is for empty files; a bin without transfers has
         no row. The transfers are those that the lower envelope is fitted to. Failed transfers,
         saturated or unknown sizes, unknown durations and transfers that the filter of the envelope
-        leaves out are in no bin.
+        leaves out are in no bin. A range means whole local days, except for the line. Percentiles are
+        read from histograms, and differ from the exact ones, which is_exact gives, by at most 1/128
+        (0.8 %). Days whose detail the archive has forgotten (`tapewise forget`) are covered, except for
+        the line, for one client or exact percentiles, and except days that were forgotten before the
+        warehouse had mart.size_cells.
 
         Args:
             archive: only this archive (null = all)
-            since: only transfers that ended at or after this time (null = from the first)
-            until: only transfers that ended before this time (null = to the last)
+            since: only local days that end after this time (null = from the first)
+            until: only local days that begin before this time (null = to the last)
             interface: only this interface (null = all)
             direction: put or get (null = both)
             client: only this client machine (null = all)
             class_of_service: only this class of service (null = all)
+            is_exact: exact percentiles, from the transfers themselves, which takes longer
 
         Columns:
             archive: name of the archive
@@ -4281,6 +4468,8 @@ class Mart:
             p90_duration_s: seconds below which nine tenths of them lie
             envelope_s: seconds that a file of mean_size_bytes takes according to the line of
                 mart.lower_envelopes for the same arguments; null where there is no line
+            first_on: local date of the first day, within the range, with such transfers of any size
+            last_on: local date of the last such day
 
         In SQL:
 

@@ -93,7 +93,8 @@ def forget_detail(
     if loads have added to them since the last time, because their histories cannot be followed afterwards.
     Lines that were loaded count as ignored from now on, so the ledger balances. Everything happens in one
     transaction, which waits for any load of the archive (and calls `on_wait`). Raises LookupFailedError, or
-    RetentionError if more is already forgotten, the day is in the future, or the archive is simulated.
+    RetentionError if more is already forgotten, the day is in the future or has two beginnings, or the
+    archive is simulated.
     """
     with closing(warehouse.connect(Role.OWNER)) as connection, connection.transaction():
         lock_archive(connection, get_archive(connection, name).id, on_wait)
@@ -143,13 +144,21 @@ def _settle_floor(archive: Archive, before: date, now: datetime) -> datetime:
     zone = ZoneInfo(archive.timezone)
     # If clocks go back at midnight, there are two midnights. This is the first one, because an ambiguous time
     # of a line also means the first of the two times.
-    since = datetime.combine(before, time(), zone).astimezone(UTC)
+    midnight = datetime.combine(before, time(), zone)
+    since = midnight.astimezone(UTC)
     if archive.retained_since is not None and since < archive.retained_since:
         day = archive.retained_since.astimezone(zone).date()
         raise RetentionError(
             f"archive '{archive.name}' has already forgotten its detail before {day}, which is later than"
             f" {before}",
             hint="Forgotten detail cannot be restored: give a later day.",
+        )
+    again = midnight.replace(fold=1).astimezone(UTC)
+    if since < again and (again - timedelta(microseconds=1)).astimezone(zone).date() < before:
+        raise RetentionError(
+            f"on {before}, clocks of archive '{archive.name}' went back to the day before, an hour of which"
+            " is later than that midnight",
+            hint="The detail of a day can only be forgotten as a whole: give the day before or after.",
         )
     if since > now:
         raise RetentionError(

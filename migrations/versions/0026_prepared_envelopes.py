@@ -5,7 +5,7 @@ from pathlib import Path
 from tapewise.migrations.statements import run
 
 revision = "0026"
-down_revision = "0023"
+down_revision = "0024"
 
 
 def upgrade() -> None:

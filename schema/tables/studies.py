@@ -207,6 +207,8 @@ file_days = sa.Table(
     sa.CheckConstraint("direction in ('put', 'get')", name="direction"),
     schema="studies",
     comment="One row per route and local day of its archive with events of files; derived",
+)
+
 # Answers of `mart.lower_envelopes` and `mart.residual_blocks` for many transfers, computed by
 # `tapewise refresh`. The arguments are those of the functions; null means all.
 envelope_preparations = sa.Table(

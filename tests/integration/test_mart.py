@@ -47,7 +47,7 @@ BY_DAY = [each.name for each in READING if "selected_days" in each.metadata.depe
 # For functions that do not always read the transfers, arguments that make them do so.
 READS_TRANSFERS = {
     "idle_windows": ["client => 'cray'"],
-    **{name: ["client => 'cray'"] for name in (*BY_DAY, "selected_days")},
+    **{name: ["client => 'cray'"] for name in (*BY_DAY, "selected_days", "selected_sizes")},
     **{name: ["a => 'llnl'", "b => 'llnl'"] for name in COMPARING},
 }
 # The facts that a function reads instead of transfers.
@@ -432,7 +432,9 @@ def test_objects_that_read_facts_of_logs_declare_their_needs(each: MartObject) -
         below |= more
     texts = " ".join(re.sub(r"--.*", "", other.text) for other in OBJECTS if other.name in below)
     fact_tables = [table.name for table in FACT_TABLES]
-    tables = "|".join([*fact_tables, "mounts", "tape_operations", "activity_cells", "log_files"])
+    tables = "|".join(
+        [*fact_tables, "mounts", "tape_operations", "activity_cells", "size_cells", "log_files"]
+    )
     is_fed = bool(re.search(rf"\b(core|ledger)\.({tables})\b", texts))
     if each.name in ("archive_facts", "coverage"):  # these report on all tables
         assert each.metadata.needs == {}
@@ -614,6 +616,14 @@ def test_questions_of_days_read_no_facts(database: psycopg.Connection, name: str
     for call in ("", arguments):
         plan = explain(database, f"SELECT * FROM mart.{name}({call})")
         assert "day_cells" in plan
+        assert not re.search(r"transfers_\d|hosts", plan)
+
+
+def test_durations_by_size_read_no_facts(database: psycopg.Connection) -> None:
+    insert_rows(database, {"transfers": [{"ended_at": moment} for moment in THREE_MONTHS]})
+    for call in ("", "'llnl', '1998-04-03', '1998-04-29', 'nft', 'get', NULL, 'a'"):
+        plan = explain(database, f"SELECT * FROM mart.selected_sizes({call})")
+        assert "size_cells" in plan
         assert not re.search(r"transfers_\d|hosts", plan)
 
 

@@ -33,7 +33,7 @@ from tapewise.schema.tables.upgrade import (
 )
 from tests.conftest import NOW, register
 from tests.filled_columns import SURPLUS_COLUMNS
-from tests.integration.evidence import check_warehouse, read_facts
+from tests.integration.evidence import ROLLUPS, check_warehouse, read_facts
 from tests.integration.test_requests import make_world
 
 FIRST = "0021"
@@ -192,9 +192,10 @@ def test_an_upgrade_keeps_the_data_of_the_first_release(empty: Warehouse):
     of_transfers = ["duration_s", "host_id", "size_bytes", "user_id"]
     of_failed = ["failed", *(f"failed {name}" for name in of_transfers)]
     found = read_tables(empty)
-    # 0023 counts the transfers by day.
+    # 0023 counts the transfers by day, 0024 also their sizes and durations by day, month and year.
     assert sorted(row["direction"] for row in found.pop("core.routes")) == ["get", "put"]
     assert sorted(row["day"] for row in found.pop("core.day_cells")) == ["1997-10-01", "1997-11-01"]
+    assert len(found.pop("core.size_cells")) == 3  # one of the two failed
     # 0028 says which columns have values; the transfer of November failed.
     filled = [row.pop("filled_columns") for row in found["ledger.loaded_rows"]]
     assert filled == [of_transfers, sorted([*of_failed, *of_transfers])]
@@ -228,18 +229,19 @@ def test_an_upgrade_counts_the_facts_that_are_there_as_loading_them_does(
     with connect() as connection:
         noted = connection.execute(filled).fetchall()
         assert connection.execute(SURPLUS_COLUMNS).fetchall() == []
-    loaded = read_facts(warehouse)["day_cells"]
-    assert len(loaded) > 20
+    loaded = read_facts(warehouse)
+    assert len(loaded["day_cells"]) > 20 and len(loaded["size_cells"]) > 20
     downgrade(connect, FIRST)
     upgrade(connect)
-    assert read_facts(warehouse)["day_cells"] == loaded
+    found = read_facts(warehouse)
+    assert [found[table] for table in ROLLUPS] == [loaded[table] for table in ROLLUPS]
     with connect() as connection:
         assert connection.execute(filled).fetchall() == noted
     check_warehouse(warehouse)
 
 
 def test_a_later_revision_upgrades_and_downgrades_with_data(
-    warehouse: Warehouse, load, tmp_path: Path, next_program: str
+    warehouse: Warehouse, load, tmp_path: Path, request: pytest.FixtureRequest
 ):
     def connect() -> psycopg.Connection:
         return warehouse.connect(Role.OWNER)
@@ -247,6 +249,7 @@ def test_a_later_revision_upgrades_and_downgrades_with_data(
     log = tmp_path / "nft.log"
     log.write_text("005041 97/10/01 00:01:41 js 7700 0.425\n")
     load(log, "nft")
+    next_program = request.getfixturevalue("next_program")
     with connect() as connection:
         drop_mart(connection)  # its views affect pg_dump's order
         newest = current_revision(connection)
