@@ -52,7 +52,7 @@ def test_it_runs_from_any_folder_with_metrics_and_a_status(tapewise, folder, tmp
     # The run has counted the archive's files, so there is nothing left to count.
     refreshed = tapewise("refresh", "--archive", "nightly")
     assert (refreshed.returncode, refreshed.stderr) == (0, "")
-    assert refreshed.stdout == "nightly: nothing has changed since the last time.\n"
+    assert refreshed.stdout == "Nothing to prepare: everything is up to date or is computed on demand.\n"
     assert tapewise("refresh", "--archive", "absent").returncode == 1
 
     (folder / "logs" / "hsi.log").unlink()

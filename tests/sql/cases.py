@@ -185,7 +185,8 @@ _DEFAULTS: dict[str, Row] = {
         "ignored_count": 0,
         "rejected_count": 0,
     },
-    "loaded_rows": {"log_file_id": 1, "fact_table": "transfers", "month": "2000-01-01", "row_count": 1},
+    "loaded_rows": {"log_file_id": 1, "fact_table": "transfers", "month": "2000-01-01", "row_count": 1}
+    | {"filled_columns": "{}"},
     "file_recounts": {"event_count": 1, "last_load_id": 1, "computed_at": "2000-02-01T00:00:00Z"},
     "file_days": {
         "interface": "nft",
@@ -431,7 +432,7 @@ def insert_rows(connection: psycopg.Connection, given: Mapping[str, list[Row]]) 
         rows = [resolve(table, number, row) for number, row in enumerate(_copies(given.get(table, [])), 1)]
         if rows:
             _insert_all(connection, table, rows)
-        if rows and table in event_time_columns:
+        if rows and table in event_time_columns and "loaded_rows" not in given:
             _note_rows(connection, table, rows)
     if "transfers" in given:
         fill_day_cells(connection)
