@@ -11,6 +11,9 @@ several runs. Elapsed time would depend on what else the machine does. Reading t
 For some functions, DuckDB answers the same query over all rows, in one thread; its CPU time is printed next
 to ours. Only ratios mean anything on another machine. With `--limit-ms`, the exit status is 1 if any query
 takes longer.
+
+With `--pages`, all queries of each page are run instead, as Superset sends them if no filter is set, and the
+times of each page are added up.
 """
 
 import argparse
@@ -26,7 +29,7 @@ import yaml
 
 from benchmarks.lines import ZONE, write_lines
 from benchmarks.load import run_apart, working_folder
-from tapewise.dashboards.datasets import FUNCTIONS, MORE_ARGUMENTS
+from tapewise.dashboards.datasets import FUNCTIONS, MORE_ARGUMENTS, Dataset
 from tapewise.dashboards.notes import ASSETS
 from tapewise.schema.database import Role
 from tapewise.schema.settings import read_settings
@@ -97,6 +100,7 @@ def main() -> None:
     parser.add_argument("--repeat", type=int, default=5, help="runs of each question; the minimum counts")
     parser.add_argument("--only", nargs="*", default=[], metavar="CHART", help="ask only these charts")
     parser.add_argument("--scopes", nargs="*", default=list(SCOPES), choices=list(SCOPES))
+    parser.add_argument("--pages", action="store_true", help="run the queries of whole pages instead")
     parser.add_argument("--limit-ms", type=float, help="fail if an answer takes more CPU time than this")
     arguments = parser.parse_args()
     charts = {name: chart for name, chart in read_charts().items() if name in (arguments.only or [name])}
@@ -113,7 +117,10 @@ def main() -> None:
         ):
             reader.execute("SET max_parallel_workers_per_gather = 0")
             reader.execute("SET statement_timeout = 0")
-            slow_count = print_answers(reader, duck, charts, arguments)
+            if arguments.pages:
+                slow_count = print_pages(reader, arguments)
+            else:
+                slow_count = print_answers(reader, duck, charts, arguments)
     if slow_count:
         sys.exit(f"{slow_count} answers took longer than {arguments.limit_ms:g} ms")
 
@@ -180,40 +187,82 @@ def print_answers(
     return slow_count
 
 
+def print_pages(reader: psycopg.Connection, arguments: argparse.Namespace) -> int:
+    """Run the queries of each page and print their times; return how many queries were over the limit."""
+    charts = read_all_charts()
+    slow_count = 0
+    for path in sorted((ASSETS / "dashboards").glob("*.yaml")):
+        places = yaml.safe_load(path.read_text(encoding="utf-8"))["position"].values()
+        names = [
+            each["id"].removeprefix("CHART-")
+            for each in places
+            if isinstance(each, dict) and each["type"] == "CHART"
+        ]
+        taken = {
+            name: measure_backend(reader, write_page_query(charts[name]), arguments.repeat) for name in names
+        }
+        print(f"{path.stem}: {sum(taken.values()):,.1f} ms of CPU time")
+        for name in sorted(taken, key=lambda each: -taken[each]):
+            print(f"  {name:24}{taken[name]:11.1f}", flush=True)
+        if arguments.limit_ms is not None:
+            slow_count += sum(each > arguments.limit_ms for each in taken.values())
+    return slow_count
+
+
 def read_charts() -> dict[str, dict[str, Any]]:
     """Return the dashboards' charts by name that show what a function of mart returns."""
+    return {
+        name: chart
+        for name, chart in read_all_charts().items()
+        if chart["function"] in FUNCTIONS and chart["function"] not in LEFT_OUT
+    }
+
+
+def read_all_charts() -> dict[str, dict[str, Any]]:
+    """Return the dashboards' charts by name, each with the name of its dataset as `function`."""
     datasets = {}
     for path in sorted((ASSETS / "datasets").rglob("*.yaml")):
         datasets[yaml.safe_load(path.read_text(encoding="utf-8"))["uuid"]] = path.stem
     charts = {}
     for path in sorted((ASSETS / "charts").glob("*.yaml")):
         chart = yaml.safe_load(path.read_text(encoding="utf-8"))
-        function = datasets[chart["dataset_uuid"]]
-        if function in FUNCTIONS and function not in LEFT_OUT:
-            charts[path.stem] = chart | {"function": function}
+        charts[path.stem] = chart | {"function": datasets[chart["dataset_uuid"]]}
     return charts
+
+
+def write_page_query(chart: dict[str, Any]) -> str:
+    """Write the query that Superset sends for a chart if no filter is set."""
+    dataset = Dataset(chart["function"]).write_sql(with_filters=False)
+    return write_selection(chart, f"({dataset}) AS virtual_table")
 
 
 def write_question(chart: dict[str, Any], scope: str) -> str:
     """Write the query of a chart in a scope. Superset asks for the same columns of the same function."""
-    function, params = chart["function"], chart["params"]
+    function = chart["function"]
     arguments = {"archive": f"'{ARCHIVE}'"} | DEFAULTS.get(function, {}) | SCOPES[scope]
     call = ", ".join(f"{name} => {value}" for name, value in arguments.items())
     if function in MORE_ARGUMENTS:
         call += f", {MORE_ARGUMENTS[function]}"
+    query = write_selection(chart, f"mart.{function}({call}) AS answers")
+    # The chart of archives side by side names the role of each, which the dashboard adds.
+    return query.replace("role", "kind") if function == "request_quantiles" else query
+
+
+def write_selection(chart: dict[str, Any], rows: str) -> str:
+    """Write the query of a chart for its columns and metrics, from `rows`."""
+    params = chart["params"]
     groups = params.get("groupby") or []
     groups = groups if isinstance(groups, list) else [groups]
     columns = params.get("all_columns") or [params["x_axis"], *groups]
     metrics = params.get("metrics") or ([params["metric"]] if "metric" in params else [])
     shown = [each if isinstance(each, str) else each["sqlExpression"] for each in [*columns, *metrics]]
-    query = f"SELECT {', '.join(shown)} FROM mart.{function}({call}) AS answers"
+    query = f"SELECT {', '.join(shown)} FROM {rows}"
     conditions = [f"({each['sqlExpression']})" for each in params["adhoc_filters"]]
     if conditions:
         query += f" WHERE {' AND '.join(conditions)}"
     if metrics:
         query += f" GROUP BY {', '.join(str(number + 1) for number in range(len(columns)))}"
-    # The chart of archives side by side names the role of each, which the dashboard adds.
-    return query.replace("role", "kind") if function == "request_quantiles" else query
+    return query
 
 
 def measure_backend(reader: psycopg.Connection, question: str, repeat: int) -> float:

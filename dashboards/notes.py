@@ -17,6 +17,8 @@ NAME = "page_notes"
 OF_GETS = {"cache_hits", "open_time_bins", "open_time_clusters", "stage_times"}
 OF_ONE_INTERFACE = {"residual_blocks", "size_times"}
 OF_A_MODEL = {"class_days", "workload_classes"}
+# Functions whose answers `tapewise refresh` prepares if there are many transfers, and one that uses them.
+OF_PREPARED = {"lower_envelopes", "residual_blocks", "size_times"}
 OF_ALL_TIME = {"line_fates", "source_states", "workload_classes"}
 METADATA = {
     "summary": "Which charts of a page have nothing to show for the filters, and why.",
@@ -25,7 +27,7 @@ METADATA = {
         "page": "title of the page",
         "place": "order of the charts on the page; the last row is for all others",
         "chart": "title of the chart",
-        "note": "why it is empty, or which part of it is shown",
+        "note": "why it is empty, which part of it is shown, or when it was computed",
     },
 }
 
@@ -81,27 +83,72 @@ CROSS JOIN LATERAL (
                     'no transfer that the filters choose ended in this time; those of the archive ended from '
                     || transfers.first_on || ' to ' || transfers.last_on, 'the archive has no transfers'
                 )
-            WHEN charts.is_of_one_interface AND asked.interface IS NULL THEN (
-                SELECT 'only for ' || cells.interface || ', which has the most ' || charts.direction
-                    || 's; choose another interface to see its line'
-                FROM mart.activity_cells AS cells
-                WHERE cells.archive = chosen.archive
-                    AND cells.direction = charts.direction
-                    AND cells.cell_at >= coalesce(asked.since, '-infinity')
-                    AND cells.cell_at < coalesce(asked.until, 'infinity')
-                GROUP BY cells.interface
-                ORDER BY sum(cells.transfer_count) DESC, cells.interface
-                LIMIT 1
+            ELSE nullif(
+                concat_ws(
+                    '; ',
+                    'only for ' || shown.interface || ', which has the most ' || charts.direction
+                    || 's; choose another interface to see its line',
+                    prepared.note
+                ), ''
             )
         END AS note
     FROM (
         VALUES
 {charts}
     ) AS charts (
-        page, place, chart, view_name, direction, fate, is_of_time, is_of_one_interface, is_of_model
+        page, place, chart, view_name, direction, fate, is_of_time, is_of_one_interface, is_of_model,
+        is_of_prepared
     )
     LEFT JOIN mart.coverage AS coverage
         ON coverage.archive = chosen.archive AND charts.view_name = coverage.view_name
+    LEFT JOIN LATERAL (
+        SELECT cells.interface
+        FROM mart.activity_cells AS cells
+        WHERE charts.is_of_one_interface
+            AND asked.interface IS NULL
+            AND cells.archive = chosen.archive
+            AND cells.direction = charts.direction
+            AND cells.cell_at >= coalesce(asked.since, '-infinity')
+            AND cells.cell_at < coalesce(asked.until, 'infinity')
+        GROUP BY cells.interface
+        ORDER BY sum(cells.transfer_count) DESC, cells.interface
+        LIMIT 1
+    ) AS shown ON TRUE
+    LEFT JOIN LATERAL (
+        SELECT
+            CASE
+                WHEN choices.preparation_id IS NULL
+                    THEN concat(
+                        'too many transfers to fit an envelope while you wait; run',
+                        ' `tapewise refresh --archive ' || chosen.archive,
+                        ' --since ' || to_char(asked.since AT TIME ZONE chosen.timezone, {form}),
+                        ' --until ' || to_char(asked.until AT TIME ZONE chosen.timezone, {form}),
+                        ' --client ' || asked.client,
+                        ' --class-of-service ' || asked.class_of_service,
+                        '`'
+                    )
+                ELSE concat(
+                    'the envelope was computed at ',
+                    to_char(choices.computed_at AT TIME ZONE chosen.timezone, 'YYYY-MM-DD HH24:MI'),
+                    CASE
+                        WHEN choices.newer_count > 0
+                            THEN ', before ' || choices.newer_count || ' more transfers were loaded'
+                        WHEN choices.newer_count < 0
+                            THEN ', before ' || -choices.newer_count || ' transfers were removed'
+                    END
+                )
+            END AS note
+        FROM mart.envelope_choices(
+            archive => chosen.archive,
+            since => asked.since,
+            until => asked.until,
+            interface => coalesce(asked.interface, shown.interface),
+            direction => coalesce(charts.direction, asked.direction),
+            client => asked.client,
+            class_of_service => asked.class_of_service
+        ) AS choices
+        WHERE charts.is_of_prepared AND NOT choices.is_fresh
+    ) AS prepared ON TRUE
     UNION ALL
     SELECT pages.page, 1000, 'any other empty chart', 'nothing matches the filters'
     FROM (
@@ -120,6 +167,7 @@ def write_notes(*, with_filters: bool) -> str:
     rows = list(_list_charts())
     pages = dict.fromkeys(row[0] for row in rows)
     return _SQL.format(
+        form="'YYYY-MM-DD\"T\"HH24:MI'",
         choice=write_choice(NAME, with_filters=with_filters),
         asked=",\n".join(f"        {value}::text AS {name}" for name, value in asked.items()),
         since=since,
@@ -149,6 +197,7 @@ def _list_charts() -> list[tuple[Any, ...]]:
                     *(dashboard["dashboard_title"], place, chart["slice_name"], view),
                     *(direction or ("get" if view in OF_GETS else None), fate),
                     *(view not in OF_ALL_TIME, view in OF_ONE_INTERFACE, view in OF_A_MODEL),
+                    view in OF_PREPARED,
                 )
             )
     return rows

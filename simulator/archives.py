@@ -23,9 +23,11 @@ from tapewise.schema.errors import SimulationError
 from tapewise.schema.tables.derived import requests
 from tapewise.schema.tables.models import stages, transfers
 from tapewise.schema.tables.studies import request_waits, simulation_samples
+from tapewise.schema.tables.upgrade import check_revision
 from tapewise.schema.writing.archives import analyze_archives
 from tapewise.schema.writing.cells import add_cells, sum_cells
-from tapewise.schema.writing.day_cells import add_days, sum_days
+from tapewise.schema.writing.day_cells import add_days
+from tapewise.schema.writing.day_sums import sum_days
 from tapewise.schema.writing.facts import FactWriter
 from tapewise.schema.writing.loader import copy_frame, frame_schema
 from tapewise.schema.writing.names import NameTable
@@ -103,6 +105,7 @@ def write_archive(
         with connection.transaction():
             values = {"name": name, "kind": "simulated", "timezone": given.timezone}
             archive_id = _insert(connection, "core.archives", values)
+            check_revision(connection)  # nobody else knows the archive, so it needs no lock
             lineage = _insert_ledger(connection, archive_id, name, ended, outcome)
             people = NameTable(connection, "users", archive_id)
             facts = ended.with_columns(

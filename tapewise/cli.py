@@ -34,6 +34,7 @@ COMMANDS = {
     "archives": "tapewise.ingest.commands.explain:archives",
     "sources": "tapewise.ingest.commands.retention:sources",
     "forget": "tapewise.ingest.commands.retention:forget",
+    "refresh": "tapewise.ingest.commands.refresh:refresh",
     "rejects": "tapewise.ingest.commands.rejects:rejects",
     "outages": "tapewise.ingest.commands.site_events:outages",
     "config-changes": "tapewise.ingest.commands.site_events:config_changes",

@@ -25,6 +25,7 @@ from tapewise.checks import (
 from tapewise.double_checks import check_doubles
 from tapewise.ingest.nightly.sources import plan_round
 from tapewise.pseudonym_checks import check_pseudonyms
+from tapewise.rollup_checks import check_rollups
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.errors import DatabaseError, ServerError, SettingsError, TapewiseError
 from tapewise.schema.settings import Settings
@@ -113,6 +114,7 @@ def examine_warehouse(
         yield from check_pseudonyms(loader, settings, plans)
         yield from check_ledger(loader, row_limit)
         yield from check_doubles(loader)
+        yield from check_rollups(loader)
         yield from check_statistics(loader)
         yield from check_disk(loader, warehouse, now)
         yield from check_run(loader)

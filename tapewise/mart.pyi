@@ -18,6 +18,54 @@ class Mart:
     """
 
     def __init__(self, ask: Ask) -> None: ...
+    def access_ages(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+        is_fresh: bool | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive and age, and one with an unknown age if there are such gets.
+
+        How old the data is that gets read: gets by the time since the put of the version that they
+        read, as in mart.file_accesses, which has each get. Ages are in bins, so they are within 1/128
+        (0.8 %) of the true ones.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only local days that end after this time (null = from the first)
+            until: only local days that begin before this time (null = to the last)
+            interface: only this interface (null = all)
+            direction: get (null = get); put returns no rows
+            client: only this client machine, which takes as long as mart.file_accesses (null = all)
+            class_of_service: only this class of service (null = all)
+            is_fresh: follow the files for this answer, in place of the last recount
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            age_s: seconds from the put of the version to the end of the get (the middle of the bin),
+                null for gets of versions whose put is not in the log
+            get_count: gets that did not fail, of files whose names are in the log
+            unknown_size_count: how many of them have a saturated or unknown size
+            size_bytes: bytes moved, counting only known sizes
+            newer_event_count: how many transfers and name-space events of the archive were loaded after
+                the recount; null if the files were followed for this answer
+            computed_at: when the recount began, null if the files were followed for this answer
+
+        In SQL:
+
+            SELECT archive, floor(age_s / 86400) AS age_days, sum(get_count) AS get_count, sum(size_bytes) AS size_bytes
+            FROM mart.access_ages(since => now() - INTERVAL '1 month')
+            GROUP BY archive, age_days
+            ORDER BY archive, age_days
+        """
+
     def account_usage(
         self,
         *,
@@ -198,7 +246,8 @@ class Mart:
     ) -> pl.DataFrame:
         """One row per archive and kind of fact.
 
-        What the logs of an archive contain, whatever their format. Reads all counted transfers once.
+        What the logs of an archive contain, whatever their format. It comes from what loads note, so no
+        fact is read.
 
         Each column is also an argument: a value, or a list of values, that rows must have there.
 
@@ -971,6 +1020,10 @@ class Mart:
         hour_unknown_size_counts: Values = None,
         rate_bins: Values = None,
         rate_counts: Values = None,
+        ten_minutes: Values = None,
+        ten_minute_counts: Values = None,
+        largest: Values = None,
+        longest: Values = None,
         rate_bytes_per_s: Values = None,
         is_failure_logged: Values = None,
         starts_on: Values = None,
@@ -1022,6 +1075,17 @@ class Mart:
                 unsaturated size, ascending (mart.histogram_bin); mart.histogram_value is within 1/128
                 of each rate in its bin
             rate_counts: for each of the bins, how many rates are in it
+            ten_minutes: the ten minutes of the local clock in which transfers ended, ascending: when
+                they begin, in minutes since 1970 (UTC); transfers of which only the day is known are in
+                none
+            ten_minute_counts: for each of the ten_minutes, how many transfers ended in it, failed ones
+                included
+            largest: the largest file of those that did not fail: its bytes; the microseconds from when
+                it was moved to 1970 (UTC), so that of equally large files the earliest has the greatest
+                array; 1 if the size is saturated; 1 if only the day is known. Null where no size is
+                known, or where the log reports parts of files
+            longest: the longest transfer of those that did not fail: its seconds; the microseconds from
+                its end to 1970 (UTC); 1 if only the day is known. Null where no duration is known
             rate_bytes_per_s: always null here; the rate itself in mart.selected_days, where a row is
                 one transfer
             is_failure_logged: whether their log reports failures, or another log reports them for any
@@ -1092,6 +1156,56 @@ class Mart:
             ORDER BY archive, interface, open_floor_s
         """
 
+    def envelope_choices(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+        has_default_sizes: bool | None = None,
+        is_fresh: bool | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive.
+
+        Whether mart.lower_envelopes and mart.residual_blocks compute their answer from the transfers,
+        or return one that `tapewise refresh` has prepared. They compute it if the arguments select at
+        most 300,000 transfers; a transfer of the range that they do not select counts a fifteenth. The
+        numbers are those of whole days and of all clients. Otherwise they return the last answer that
+        was prepared for the same transfers, or no rows if there is none.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only transfers that ended at or after this time (null = from the first)
+            until: only transfers that ended before this time (null = to the last)
+            interface: only this interface (null = all)
+            direction: put or get (null = both)
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+            has_default_sizes: whether strata and blocks have their default sizes and outliers are
+                apart; only such answers are prepared
+            is_fresh: whether to compute the answer, however long it takes
+
+        Columns:
+            archive: name of the archive
+            preparation_id: the answer that is returned, as in mart.envelope_preparations; null if it is
+                computed, and if none was prepared
+            transfer_count: how many transfers computing it would read at most; those of all clients
+            newer_count: transfers that were added to the range and class since the answer was prepared,
+                those of all clients and failed ones included; negative if transfers were removed; null
+                without a prepared answer
+            is_fresh: whether the answer is computed from the transfers
+            computed_at: when the prepared answer was computed; null without one
+
+        In SQL:
+
+            SELECT archive, is_fresh, preparation_id, newer_count, computed_at
+            FROM mart.envelope_choices(archive => 'llnl', client => 'cray')
+        """
+
     def envelope_points(
         self,
         *,
@@ -1139,6 +1253,55 @@ class Mart:
                 until => '1998-04-10 America/Los_Angeles'
             )
             ORDER BY direction, stratum
+        """
+
+    def envelope_preparations(
+        self,
+        *,
+        preparation_id: Values = None,
+        archive: Values = None,
+        kind: Values = None,
+        client: Values = None,
+        class_of_service: Values = None,
+        counted_count: Values = None,
+        transfer_count: Values = None,
+        took_s: Values = None,
+        since: Values = None,
+        until: Values = None,
+        first_ended_at: Values = None,
+        last_ended_at: Values = None,
+        computed_at: Values = None,
+    ) -> pl.DataFrame:
+        """One row per archive, range, client and class of service that were prepared.
+
+        The questions about envelopes and residuals whose answers `tapewise refresh` has prepared,
+        because they read too many transfers to be computed while somebody waits. mart.lower_envelopes
+        and mart.residual_blocks return these answers, marked is_prepared.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            preparation_id: number of the preparation
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            client: only transfers of this client machine; null if of all
+            class_of_service: only transfers of this class of service; null if of all
+            counted_count: transfers that mart.day_cells counted in the range and class when the answer
+                was computed, those of all clients and failed ones included; if it counts another number
+                now, the answer is out of date
+            transfer_count: transfers that were read
+            took_s: seconds that it took
+            since: only transfers that ended at or after this time; null if from the first
+            until: only transfers that ended before this time; null if to the last
+            first_ended_at: when the first transfer that was read ended; null if there was none
+            last_ended_at: when the last transfer that was read ended; null if there was none
+            computed_at: when the answer was computed
+
+        In SQL:
+
+            SELECT archive, since, until, client, class_of_service, transfer_count, computed_at
+            FROM mart.envelope_preparations
+            ORDER BY archive, computed_at
         """
 
     def envelope_strata(
@@ -1348,6 +1511,80 @@ class Mart:
             ORDER BY archive
         """
 
+    def file_days(
+        self,
+        *,
+        archive: Values = None,
+        kind: Values = None,
+        timezone: Values = None,
+        source: Values = None,
+        interface: Values = None,
+        direction: Values = None,
+        class_of_service: Values = None,
+        put_count: Values = None,
+        copy_count: Values = None,
+        deleted_count: Values = None,
+        overwritten_count: Values = None,
+        unknown_size_count: Values = None,
+        new_name_count: Values = None,
+        unnamed_count: Values = None,
+        put_bytes: Values = None,
+        copied_bytes: Values = None,
+        deleted_bytes: Values = None,
+        overwritten_bytes: Values = None,
+        age_bins: Values = None,
+        age_get_counts: Values = None,
+        age_unknown_size_counts: Values = None,
+        age_bytes: Values = None,
+        starts_on: Values = None,
+    ) -> pl.DataFrame:
+        """One row per archive, source, interface, direction, class of service and local day with puts,
+        gets, copies, deletes or overwrites.
+
+        What happened to files, as the last recount found it (mart.file_recounts), summed by local day.
+        It keeps the days whose detail the archive has forgotten (`tapewise forget`). For answers that
+        are as new as the logs, use mart.selected_file_days.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            timezone: the archive's own zone (IANA name), whose days are counted
+            source: the source whose log reports the events
+            interface: the program that caused them (ftp, nft, hsi, ...)
+            direction: get: gets of files whose names are in the log; put: everything else
+            class_of_service: class of service as in the log; null where the log has none
+            put_count: files put
+            copy_count: files made by a copy within the archive
+            deleted_count: files deleted
+            overwritten_count: files replaced by a put, copy or rename to their name, according to the
+                log
+            unknown_size_count: how many of all these have a saturated or unknown size
+            new_name_count: puts and copies to names that the log had not mentioned before
+            unnamed_count: puts, copies and deletes that cannot be followed because their lines do not
+                name the file
+            put_bytes: bytes put, counting only known sizes
+            copied_bytes: bytes of the copies
+            deleted_bytes: bytes deleted
+            overwritten_bytes: bytes replaced
+            age_bins: bins of the ages of data that gets read (seconds since the put of the version),
+                ascending (mart.histogram_bin); the last one is null for gets of versions whose put is
+                not in the log
+            age_get_counts: for each of the bins, how many gets are in it
+            age_unknown_size_counts: for each of the bins, how many of its gets have a saturated or
+                unknown size
+            age_bytes: for each of the bins, the bytes moved by its gets, counting only known sizes
+            starts_on: local date of the day, in the archive's own zone
+
+        In SQL:
+
+            SELECT starts_on, sum(put_bytes) AS put_bytes FROM mart.file_days
+            WHERE archive = 'llnl'
+            GROUP BY starts_on
+            ORDER BY starts_on
+        """
+
     def file_events(
         self,
         *,
@@ -1418,6 +1655,8 @@ class Mart:
         direction: str | None = None,
         client: str | None = None,
         class_of_service: str | None = None,
+        slice_number: int | None = None,
+        slice_count: int | None = None,
     ) -> pl.DataFrame:
         """One row per version of a file and event that concerned it.
 
@@ -1436,10 +1675,15 @@ class Mart:
             direction: get: only gets; put: everything except gets (null = both)
             client: only this client machine (null = all)
             class_of_service: only this class of service (null = all)
+            slice_number: with slice_count, only one part of the files: 0 for those that were ever
+                renamed, 1 to slice_count for the others, by their keys (null = all)
+            slice_count: into how many parts the files that were never renamed are divided (null = do
+                not divide)
 
         Columns:
             archive: name of the archive
             kind: kind of archive (measured, synthetic, simulated)
+            source: the stream of logs that reported the event
             version_id: event_id of the put or copy that created the version or, if that is not in the
                 log, of the first event that mentions it
             event_number: 1 for the first event of the version
@@ -1468,6 +1712,41 @@ class Mart:
             WHERE origin = 'not in the log'
             GROUP BY event
             ORDER BY event
+        """
+
+    def file_recounts(
+        self,
+        *,
+        archive: Values = None,
+        kind: Values = None,
+        event_count: Values = None,
+        newer_event_count: Values = None,
+        is_used: Values = None,
+        last_event_at: Values = None,
+        computed_at: Values = None,
+    ) -> pl.DataFrame:
+        """One row per archive whose files have been counted.
+
+        When the files of each archive were last followed through their histories and counted by day
+        (`tapewise refresh` and each nightly run do this), and how much has been loaded since. What is
+        dropped, read again or forgotten ends a recount; until the next one, the archive has no row
+        here.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            event_count: how many transfers and name-space events were counted, failed ones included
+            newer_event_count: how many more have been loaded since
+            is_used: whether functions answer from the recount: nothing was loaded since, or there are
+                too many events to follow them for an answer (200,000 or more)
+            last_event_at: when the last event that was counted happened; null if there was none
+            computed_at: when the recount began
+
+        In SQL:
+
+            SELECT archive, event_count, newer_event_count, computed_at FROM mart.file_recounts ORDER BY archive
         """
 
     def file_versions(
@@ -2116,6 +2395,7 @@ class Mart:
         client: str | None = None,
         class_of_service: str | None = None,
         stratum_size: int | None = None,
+        is_fresh: bool | None = None,
     ) -> pl.DataFrame:
         """One row per archive, interface and direction that has transfers.
 
@@ -2123,7 +2403,9 @@ class Mart:
         fastest transfer of each stratum of sizes. Each interface has its own line, because it has its
         own machine, network and clock. Only successful transfers with a duration and an unsaturated
         size are used. Transfers of less than 10 s by a coarse clock (whole seconds, or 0.499) are left
-        out, as are transfers of zero duration, and the last stratum by size if it is not full.
+        out, as are transfers of zero duration, and the last stratum by size if it is not full. For more
+        than 300,000 transfers, the function returns lines that `tapewise refresh` has prepared
+        (is_prepared), or none if these transfers were not prepared (mart.envelope_choices).
 
         Args:
             archive: only this archive (null = all)
@@ -2134,6 +2416,7 @@ class Mart:
             client: only this client machine (null = all)
             class_of_service: only this class of service (null = all)
             stratum_size: transfers in a stratum (null or below 1 = 100 for puts, 25 for gets)
+            is_fresh: whether to compute the lines from all transfers, however long it takes
 
         Columns:
             archive: name of the archive
@@ -2188,6 +2471,11 @@ class Mart:
                 zero
             f_p: probability of an f this large if the slope were zero (0 to 1), called significance F
                 in regression tables; the same as slope_p
+            newer_count: 0 if the line was computed now; otherwise the transfers that were added since
+                it was prepared, those of all clients and failed ones included (negative if some were
+                removed)
+            is_prepared: whether the line was prepared by `tapewise refresh`, and not computed now
+            computed_at: when the line was computed
 
         In SQL:
 
@@ -2493,6 +2781,7 @@ class Mart:
         direction: str | None = None,
         client: str | None = None,
         class_of_service: str | None = None,
+        is_fresh: bool | None = None,
     ) -> pl.DataFrame:
         """One row per archive and local day with changes.
 
@@ -2500,17 +2789,20 @@ class Mart:
         was put before the log begins, its delete is counted with the size that the delete reports. What
         cannot be known is counted separately: sizes that no line reports, names that the log had not
         mentioned before (a put may have replaced a file there), and lines that do not name the file. A
-        day without changes has no row.
+        day without changes has no row. Answers come from the last recount (mart.file_recounts), as
+        those of mart.selected_file_days do.
 
         Args:
             archive: only this archive (null = all)
-            since: only events at or after this time; the history of a file is still followed from its
-                beginning (null = from the first)
-            until: only events before this time, and only what was known by then (null = to the last)
+            since: only local days that end after this time (null = from the first)
+            until: only local days that begin before this time (null = to the last); sizes that a put
+                does not give may come from later gets
             interface: only this interface (null = all)
             direction: get: only gets; put: everything except gets (null = both)
-            client: only this client machine (null = all)
+            client: only this client machine, for which files are followed again, which takes long (null
+                = all)
             class_of_service: only this class of service (null = all)
+            is_fresh: follow the files for this answer, in place of the last recount
 
         Columns:
             archive: name of the archive
@@ -2530,6 +2822,9 @@ class Mart:
             deleted_bytes: bytes deleted
             overwritten_bytes: bytes replaced
             net_bytes: put and copied bytes minus deleted and overwritten ones
+            newer_event_count: how many transfers and name-space events of the archive were loaded after
+                the recount; null if the files were followed for this answer
+            computed_at: when the recount began, null if the files were followed for this answer
             starts_on: local date of the day, in the archive's time zone
 
         In SQL:
@@ -2911,6 +3206,110 @@ class Mart:
             GROUP BY weight
         """
 
+    def prepared_blocks(
+        self,
+        *,
+        preparation_id: Values = None,
+        archive: Values = None,
+        kind: Values = None,
+        interface: Values = None,
+        direction: Values = None,
+        block_size: Values = None,
+        block: Values = None,
+        transfer_count: Values = None,
+        smallest_bytes: Values = None,
+        mean_bytes: Values = None,
+        largest_bytes: Values = None,
+        mean_residual_s: Values = None,
+        p99_residual_s: Values = None,
+        is_outlier: Values = None,
+        is_full: Values = None,
+    ) -> pl.DataFrame:
+        """One row per preparation, interface, direction and block, and one for the outliers.
+
+        The blocks of residuals that `tapewise refresh` has computed. mart.envelope_preparations says
+        for which transfers and when; mart.residual_blocks returns them.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            preparation_id: the preparation, as in mart.envelope_preparations
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            interface: the program that moved the files (ftp, nft, hsi, ...)
+            direction: put or get
+            block_size: as in mart.residual_blocks
+            block: as in mart.residual_blocks
+            transfer_count: as in mart.residual_blocks
+            smallest_bytes: as in mart.residual_blocks
+            mean_bytes: as in mart.residual_blocks
+            largest_bytes: as in mart.residual_blocks
+            mean_residual_s: as in mart.residual_blocks
+            p99_residual_s: as in mart.residual_blocks
+            is_outlier: as in mart.residual_blocks
+            is_full: as in mart.residual_blocks
+
+        In SQL:
+
+            SELECT preparations.since, preparations.until, blocks.interface, blocks.direction, count(*) AS block_count
+            FROM mart.prepared_blocks AS blocks
+            INNER JOIN mart.envelope_preparations AS preparations ON blocks.preparation_id = preparations.preparation_id
+            GROUP BY preparations.since, preparations.until, blocks.interface, blocks.direction
+        """
+
+    def prepared_envelopes(
+        self,
+        *,
+        preparation_id: Values = None,
+        archive: Values = None,
+        kind: Values = None,
+        interface: Values = None,
+        direction: Values = None,
+        stratum_size: Values = None,
+        stratum_count: Values = None,
+        transfer_count: Values = None,
+        filtered_count: Values = None,
+        latency_s: Values = None,
+        slope_s_per_byte: Values = None,
+        latency_se_s: Values = None,
+        slope_se_s_per_byte: Values = None,
+        regression_squares_s2: Values = None,
+        residual_squares_s2: Values = None,
+    ) -> pl.DataFrame:
+        """One row per preparation, interface and direction that has transfers.
+
+        The lines that `tapewise refresh` has computed. mart.envelope_preparations says for which
+        transfers and when; mart.lower_envelopes adds the other statistics, which follow from these
+        columns.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            preparation_id: the preparation, as in mart.envelope_preparations
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            interface: the program that moved the files (ftp, nft, hsi, ...)
+            direction: put or get
+            stratum_size: as in mart.lower_envelopes
+            stratum_count: as in mart.lower_envelopes
+            transfer_count: as in mart.lower_envelopes
+            filtered_count: as in mart.lower_envelopes
+            latency_s: as in mart.lower_envelopes
+            slope_s_per_byte: as in mart.lower_envelopes
+            latency_se_s: as in mart.lower_envelopes
+            slope_se_s_per_byte: as in mart.lower_envelopes
+            regression_squares_s2: as in mart.lower_envelopes
+            residual_squares_s2: as in mart.lower_envelopes
+
+        In SQL:
+
+            SELECT preparations.since, preparations.until, lines.interface, lines.direction, lines.latency_s
+            FROM mart.prepared_envelopes AS lines
+            INNER JOIN mart.envelope_preparations AS preparations ON lines.preparation_id = preparations.preparation_id
+            WHERE lines.archive = 'llnl' AND preparations.client IS NULL
+            ORDER BY preparations.since, lines.interface, lines.direction
+        """
+
     def reconciliation(
         self,
         *,
@@ -2982,12 +3381,14 @@ class Mart:
         none of these is a rate. Of equal records, the earliest is shown. Failed transfers count as
         transfers, but not towards bytes, the largest file or the longest transfer; a part of a file
         does not count as a file. A record has no row if there is nothing to show (for example, because
-        no file was put).
+        no file was put). A range means whole local days. Days whose detail the archive has forgotten
+        (`tapewise forget`) are covered, except for one client, and except days that were forgotten
+        before the warehouse had mart.day_cells.
 
         Args:
             archive: only this archive (null = all)
-            since: only transfers that ended at or after this time (null = from the first)
-            until: only transfers that ended before this time (null = to the last)
+            since: only local days that end after this time (null = from the first)
+            until: only local days that begin before this time (null = to the last)
             interface: only this interface (null = all)
             direction: put or get (null = both)
             client: only this client machine (null = all)
@@ -3422,6 +3823,7 @@ class Mart:
         stratum_size: int | None = None,
         block_size: int | None = None,
         keep_outliers: bool | None = None,
+        is_fresh: bool | None = None,
     ) -> pl.DataFrame:
         """One row per archive, interface, direction and block, and one for the outliers.
 
@@ -3430,7 +3832,9 @@ class Mart:
         sorted by size and divided into blocks. Outliers have a row of their own, without a block; these
         are files above 4 GB, and files below 1 GB that took more than 1000 s (1 GB is 10^9 bytes).
         Transfers that the filter of the envelope leaves out (filtered_count of mart.lower_envelopes)
-        are not included here either.
+        are not included here either. For more than 300,000 transfers, the function returns blocks that
+        `tapewise refresh` has prepared (is_prepared), or none if these transfers were not prepared
+        (mart.envelope_choices).
 
         Args:
             archive: only this archive (null = all)
@@ -3445,6 +3849,7 @@ class Mart:
             block_size: transfers in a block (null or below 1 = 1000 for puts, 200 for gets)
             keep_outliers: whether outliers are sorted into the blocks like other transfers (null =
                 false)
+            is_fresh: whether to compute the blocks from all transfers, however long it takes
 
         Columns:
             archive: name of the archive
@@ -3460,10 +3865,15 @@ class Mart:
             mean_residual_s: mean residual in seconds; null where there is no line
             p99_residual_s: 99th percentile of the residuals in seconds, interpolated linearly between
                 two transfers; null where there is no line
+            newer_count: 0 if the row was computed now; otherwise the transfers that were added since it
+                was prepared, those of all clients and failed ones included (negative if some were
+                removed)
             is_outlier: whether the row is for the outliers
             is_full: whether the block is full; the last one by size usually is not. It is kept because
                 it holds the largest files, but with few transfers the 99th percentile says little more
                 than the slowest of them
+            is_prepared: whether the row was prepared by `tapewise refresh`, and not computed now
+            computed_at: when the row was computed
 
         In SQL:
 
@@ -3545,6 +3955,17 @@ class Mart:
                 unsaturated size, ascending (mart.histogram_bin); mart.histogram_value is within 1/128
                 of each rate in its bin
             rate_counts: for each of the bins, how many rates are in it
+            ten_minutes: the ten minutes of the local clock in which transfers ended, ascending: when
+                they begin, in minutes since 1970 (UTC); transfers of which only the day is known are in
+                none
+            ten_minute_counts: for each of the ten_minutes, how many transfers ended in it, failed ones
+                included
+            largest: the largest file of those that did not fail: its bytes; the microseconds from when
+                it was moved to 1970 (UTC), so that of equally large files the earliest has the greatest
+                array; 1 if the size is saturated; 1 if only the day is known. Null where no size is
+                known, or where the log reports parts of files
+            longest: the longest transfer of those that did not fail: its seconds; the microseconds from
+                its end to 1970 (UTC); 1 if only the day is known. Null where no duration is known
             rate_bytes_per_s: always null here; the rate itself in mart.selected_days, where a row is
                 one transfer
             is_failure_logged: whether their log reports failures, or another log reports them for any
@@ -3557,6 +3978,82 @@ class Mart:
             FROM mart.selected_days(archive => 'llnl', since => now() - INTERVAL '1 month', direction => 'get')
             GROUP BY starts_on
             ORDER BY starts_on
+        """
+
+    def selected_file_days(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+        is_fresh: bool | None = None,
+        slice_number: int | None = None,
+        slice_count: int | None = None,
+    ) -> pl.DataFrame:
+        """One row per row of mart.file_days or, if the files were followed for this answer, per event.
+        Several rows may have the same day, so they are to be added up.
+
+        What happened to files, by the archive's own local days. Without a client, an archive is
+        answered from its last recount (mart.file_recounts), within milliseconds, unless it has few
+        events and more were loaded since. Otherwise its files are followed through all their events, as
+        mart.file_histories does. A range means whole days: all those that it touches. Functions that
+        count files by day read this one.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only local days that end after this time (null = from the first)
+            until: only local days that begin before this time (null = to the last); sizes that a put
+                does not give may come from later gets
+            interface: only this interface (null = all)
+            direction: get: only gets; put: everything except gets (null = both)
+            client: only this client machine, which is never answered from a recount (null = all)
+            class_of_service: only this class of service (null = all)
+            is_fresh: follow the files for this answer, in place of the recount; days whose detail is
+                forgotten still come from it
+            slice_number: with slice_count, only one part of the files that are followed, as in
+                mart.file_histories
+            slice_count: into how many parts files are divided (null = do not divide)
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            source: the source whose log reports the events
+            interface: the program that caused them (ftp, nft, hsi, ...)
+            direction: get: gets of files whose names are in the log; put: everything else
+            class_of_service: class of service as in the log; null where the log has none
+            put_count: files put
+            copy_count: files made by a copy within the archive
+            deleted_count: files deleted
+            overwritten_count: files replaced by a put, copy or rename to their name, according to the
+                log
+            unknown_size_count: how many of all these have a saturated or unknown size
+            new_name_count: puts and copies to names that the log had not mentioned before
+            unnamed_count: puts, copies and deletes that cannot be followed because their lines do not
+                name the file
+            put_bytes: bytes put, counting only known sizes
+            copied_bytes: bytes of the copies
+            deleted_bytes: bytes deleted
+            overwritten_bytes: bytes replaced
+            age_bins: as in mart.file_days; one bin if the row is one get
+            age_get_counts: for each of the bins, how many gets are in it
+            age_unknown_size_counts: for each of the bins, how many of its gets have a saturated or
+                unknown size
+            age_bytes: for each of the bins, the bytes moved by its gets, counting only known sizes
+            newer_event_count: how many transfers and name-space events of the archive were loaded after
+                the recount; null if the files were followed for this answer
+            computed_at: when the recount began, null if the files were followed for this answer
+            starts_on: local date of the day, in the archive's own zone
+
+        In SQL:
+
+            SELECT interface, sum(put_count) AS put_count, sum(unnamed_count) AS unnamed_count
+            FROM mart.selected_file_days(since => now() - INTERVAL '1 month', direction => 'put')
+            GROUP BY interface
+            ORDER BY interface
         """
 
     def selected_request_days(
@@ -3728,6 +4225,59 @@ class Mart:
             FROM mart.selected_requests(archive => 'llnl', since => now() - INTERVAL '1 day', direction => 'get')
             ORDER BY size_bytes DESC
             LIMIT 10
+        """
+
+    def selected_sizes(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+        is_exact: bool | None = None,
+    ) -> pl.DataFrame:
+        """One row per cell: a row of mart.size_cells, or one transfer with a client or if exact. Several
+        rows may have the same interface and direction, so they are to be added up.
+
+        The rows of mart.size_cells that the arguments select: whole years where the range has them,
+        then months, and days at its ends. A range means whole days of the archive's own clock: all
+        those that it touches. With a client, or if asked to be exact, each transfer is a cell of its
+        own: this reads the transfers, which takes longer, and finds none on days whose detail the
+        archive has forgotten.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only local days that end after this time (null = from the first)
+            until: only local days that begin before this time (null = to the last)
+            interface: only this interface (null = all)
+            direction: put or get (null = both)
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+            is_exact: read the transfers, so that durations are known exactly
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            interface: the program that moved the files (ftp, nft, hsi, ...)
+            direction: put or get
+            size_bins: as in mart.size_cells
+            size_bytes: as in mart.size_cells
+            shortest_s: as in mart.size_cells
+            time_bins: as in mart.size_cells
+            time_counts: as in mart.size_cells
+            duration_s: seconds of the transfer with a client or if exact, otherwise null
+            first_on: local date of the first day with such transfers
+            last_on: local date of the last such day
+
+        In SQL:
+
+            SELECT direction, sum(array_length(time_bins, 1)) AS bin_count, min(first_on) AS first_on
+            FROM mart.selected_sizes(archive => 'llnl', since => now() - INTERVAL '1 year')
+            GROUP BY direction
+            ORDER BY direction
         """
 
     def selected_transfers(
@@ -3912,6 +4462,106 @@ class Mart:
             ORDER BY sampled_at
         """
 
+    def size_bin(
+        self,
+        *,
+        size_bytes: int,
+    ) -> pl.DataFrame:
+        """The number of the bin (1 to 58); null for null.
+
+        The bin of a size in the histograms of mart.size_cells. The bins have edges at 1, 2 and 5 in
+        each decade, and bin 1 is for empty files. Loads compute the same.
+
+        Args:
+            size_bytes: the size
+
+        In SQL:
+
+            SELECT mart.size_bin(size_bytes) AS size_bin, count(*) AS transfer_count
+            FROM mart.selected_transfers(archive => 'llnl', since => now() - INTERVAL '1 day')
+            GROUP BY size_bin
+            ORDER BY size_bin
+        """
+
+    def size_bin_edge(
+        self,
+        *,
+        bin: int,
+    ) -> pl.DataFrame:
+        """The smallest size in the bin, in bytes; null for null.
+
+        The lower edge of a bin of mart.size_bin. It is the upper edge of the bin before. (numeric,
+        because the upper edge of the last bin is more than a bigint can be.)
+
+        Args:
+            bin: the number of the bin
+
+        In SQL:
+
+            SELECT mart.size_bin_edge(mart.size_bin(1234)) AS at_least_bytes
+        """
+
+    def size_cells(
+        self,
+        *,
+        archive: Values = None,
+        kind: Values = None,
+        source: Values = None,
+        interface: Values = None,
+        direction: Values = None,
+        class_of_service: Values = None,
+        span: Values = None,
+        size_bins: Values = None,
+        size_bytes: Values = None,
+        shortest_s: Values = None,
+        time_bins: Values = None,
+        time_counts: Values = None,
+        duration_s: Values = None,
+        starts_on: Values = None,
+        first_on: Values = None,
+        last_on: Values = None,
+    ) -> pl.DataFrame:
+        """One row per archive, source, interface, direction, class of service, span and local day, month
+        or year with such transfers.
+
+        The rollup of durations by size, which mart.size_times reads in place of the transfers: for each
+        local day, month and year. Months and years are the sums of their days, so add up rows of one
+        span only; mart.selected_sizes chooses the fewest for a range. The transfers are those to which
+        the lower envelope is fitted (mart.envelope_transfers). Days whose detail the archive has
+        forgotten (`tapewise forget`) are covered, except those forgotten before the warehouse had this
+        rollup.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            source: the source whose log reports the transfers
+            interface: the program that moved the files (ftp, nft, hsi, ...)
+            direction: put or get
+            class_of_service: class of service as in the log; null where the log has none
+            span: day, month or year
+            size_bins: bins of the sizes of the transfers (mart.size_bin), ascending
+            size_bytes: for each of the size_bins, the bytes of its transfers
+            shortest_s: for each of the size_bins, the seconds of the shortest transfer
+            time_bins: bins of size and duration together, ascending: 131072 times the bin of the size
+                (mart.size_bin), plus that of the duration (mart.histogram_bin)
+            time_counts: for each of the time_bins, how many transfers are in it
+            duration_s: always null here; the duration itself in mart.selected_sizes, where a row is one
+                transfer
+            starts_on: local date of the day, or of the first day of the month or year, in the archive's
+                own zone
+            first_on: local date of the first day with such transfers
+            last_on: local date of the last such day
+
+        In SQL:
+
+            SELECT starts_on, interface, direction, time_bins, time_counts
+            FROM mart.size_cells
+            WHERE archive = 'llnl' AND span = 'month'
+            ORDER BY starts_on, interface, direction
+        """
+
     def size_times(
         self,
         *,
@@ -3922,6 +4572,7 @@ class Mart:
         direction: str | None = None,
         client: str | None = None,
         class_of_service: str | None = None,
+        is_exact: bool | None = None,
     ) -> pl.DataFrame:
         """One row per archive, interface, direction and bin of size with such transfers.
 
@@ -3929,16 +4580,21 @@ class Mart:
         edges at 1, 2 and 5 in each decade, and one bin is for empty files; a bin without transfers has
         no row. The transfers are those that the lower envelope is fitted to. Failed transfers,
         saturated or unknown sizes, unknown durations and transfers that the filter of the envelope
-        leaves out are in no bin.
+        leaves out are in no bin. A range means whole local days, except for the line. Percentiles are
+        read from histograms, and differ from the exact ones, which is_exact gives, by at most 1/128
+        (0.8 %). Days whose detail the archive has forgotten (`tapewise forget`) are covered, except for
+        the line, for one client or exact percentiles, and except days that were forgotten before the
+        warehouse had mart.size_cells.
 
         Args:
             archive: only this archive (null = all)
-            since: only transfers that ended at or after this time (null = from the first)
-            until: only transfers that ended before this time (null = to the last)
+            since: only local days that end after this time (null = from the first)
+            until: only local days that begin before this time (null = to the last)
             interface: only this interface (null = all)
             direction: put or get (null = both)
             client: only this client machine (null = all)
             class_of_service: only this class of service (null = all)
+            is_exact: exact percentiles, from the transfers themselves, which takes longer
 
         Columns:
             archive: name of the archive
@@ -3955,6 +4611,8 @@ class Mart:
             p90_duration_s: seconds below which nine tenths of them lie
             envelope_s: seconds that a file of mean_size_bytes takes according to the line of
                 mart.lower_envelopes for the same arguments; null where there is no line
+            first_on: local date of the first day, within the range, with such transfers of any size
+            last_on: local date of the last such day
 
         In SQL:
 

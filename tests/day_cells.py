@@ -1,4 +1,10 @@
-"""A recount of `core.day_cells` in SQL, which shares nothing with the code that writes them."""
+"""A recount of `core.day_cells` and `core.size_cells` in SQL.
+
+It shares nothing with the code that writes them.
+"""
+
+from collections.abc import Mapping
+from typing import Any
 
 import psycopg
 
@@ -12,9 +18,10 @@ _PLACED = """
         (SELECT round((duration_s * 1e6)) WHERE NOT is_failed)::bigint AS moved_us,
         rate, CASE WHEN rate > 0 THEN
             (1023 + exponent) * 64 + floor((rate / power(2::float8, exponent) - 1) * 64)::integer
-            WHEN rate <= 0 THEN 0 END AS bin
+            WHEN rate <= 0 THEN 0 END AS bin,
+        ended_at, duration_s, timezone, ended_local
     FROM (
-        SELECT transfers.*, ended_at AT TIME ZONE timezone AS ended_local, coalesce(
+        SELECT transfers.*, timezone, ended_at AT TIME ZONE timezone AS ended_local, coalesce(
             rate_bytes_per_s, size_bytes::float8 / (SELECT duration_s WHERE duration_s <> 0)
         ) AS any_rate
         FROM core.transfers JOIN (SELECT id, timezone FROM core.archives) AS archives
@@ -69,6 +76,36 @@ _RECOUNT = f"""
             array_agg(unknown ORDER BY hour) AS unknown
         FROM hours GROUP BY cell
     ),
+    -- Ten minutes begin where the clock shows a multiple of them, but on the same day: otherwise minutes do.
+    tens AS (
+        SELECT cell, CASE WHEN (began AT TIME ZONE timezone)::date = day THEN began ELSE minute_at END AS at
+        FROM (
+            SELECT *,
+                minute_at - make_interval(mins => extract(minute FROM ended_local)::integer % 10) AS began
+            FROM (
+                SELECT *, date_trunc('minute', ended_at, 'UTC') AS minute_at
+                FROM placed WHERE hour IS NOT NULL
+            ) AS timed
+        ) AS begun
+    ),
+    ten_counts AS (SELECT cell, at, count(*) AS n FROM tens GROUP BY cell, at),
+    ten_arrays AS (
+        SELECT cell, array_agg((extract(epoch FROM at) / 60)::integer ORDER BY at) AS ten_minutes,
+            array_agg(n ORDER BY at) AS ten_minute_counts
+        FROM ten_counts GROUP BY cell
+    ),
+    by_size AS (
+        SELECT DISTINCT ON (cell) cell, ARRAY[moved_bytes, -(extract(epoch FROM ended_at) * 1000000)::bigint,
+            is_size_saturated::int, is_time_of_day_unknown::int] AS largest
+        FROM placed WHERE moved_bytes IS NOT NULL
+        ORDER BY cell, moved_bytes DESC, ended_at, is_size_saturated DESC, is_time_of_day_unknown DESC
+    ),
+    by_length AS (
+        SELECT DISTINCT ON (cell) cell, ARRAY[duration_s, -(extract(epoch FROM ended_at) * 1000000)::bigint,
+            is_time_of_day_unknown::int] AS longest
+        FROM placed WHERE NOT is_failed AND duration_s IS NOT NULL
+        ORDER BY cell, duration_s DESC, ended_at, is_time_of_day_unknown DESC
+    ),
     bins AS (SELECT cell, bin, count(*) AS n FROM placed WHERE bin IS NOT NULL GROUP BY cell, bin),
     bin_arrays AS (
         SELECT cell, array_agg(bin ORDER BY bin) AS bins, array_agg(n ORDER BY bin) AS n
@@ -82,8 +119,70 @@ _RECOUNT = f"""
             coalesce(hours, '{{}}') AS hours, coalesce(hour_arrays.n, '{{}}') AS hour_transfer_counts,
             coalesce(failed, '{{}}') AS hour_failed_counts, coalesce(bytes, '{{}}') AS hour_size_bytes,
             coalesce(unknown, '{{}}') AS hour_unknown_size_counts, coalesce(bins, '{{}}') AS rate_bins,
-            coalesce(bin_arrays.n, '{{}}') AS rate_counts
+            coalesce(bin_arrays.n, '{{}}') AS rate_counts, largest, longest,
+            coalesce(ten_minutes, '{{}}') AS ten_minutes,
+            coalesce(ten_minute_counts, '{{}}') AS ten_minute_counts
         FROM days LEFT JOIN hour_arrays USING (cell) LEFT JOIN bin_arrays USING (cell)
+        LEFT JOIN by_size USING (cell) LEFT JOIN by_length USING (cell) LEFT JOIN ten_arrays USING (cell)
+    )
+"""
+
+# The cells of days, months and years by size and duration.
+_SIZES = f"""
+    placed AS ({_PLACED}),
+    measured AS (
+        SELECT ROW(source_id, interface, direction, class_of_service, span, starts_on)::text AS cell,
+            source_id, interface, direction, class_of_service, span, starts_on, day, size_bytes, duration_s,
+            -- The first bin has empty files. The others are three for each number of digits.
+            CASE WHEN size_bytes < 0 THEN 0 WHEN size_bytes = 0 THEN 1 ELSE 3 * length(size_bytes::text) - 2 + (
+                SELECT count(*) FROM unnest('{{1,2,5}}'::int[]) AS digit
+                WHERE digit <= left(size_bytes::text, 1)::int
+            ) END::int AS size_bin,
+            (1023 + power_of_2) * 64 + floor((duration_s / power(2::float8, power_of_2) - 1) * 64)::int
+                AS duration_bin
+        FROM placed
+        CROSS JOIN LATERAL (VALUES
+            ('day', day), ('month', make_date(extract(year FROM day)::int, extract(month FROM day)::int, 1)),
+            ('year', make_date(extract(year FROM day)::int, 1, 1))
+        ) AS spans (span, starts_on)
+        CROSS JOIN LATERAL (
+            SELECT floor(log(greatest(duration_s, 1e-300)) / log(2))::integer AS about
+        ) AS durations
+        CROSS JOIN LATERAL (
+            SELECT about + (duration_s >= power(2::float8, about + 1))::integer
+                - (duration_s < power(2::float8, about))::integer AS power_of_2
+        ) AS powers
+        WHERE NOT is_failed AND NOT is_size_saturated AND size_bytes IS NOT NULL AND duration_s > 0
+            AND (duration_s >= 10 OR NOT is_duration_coarse)
+    ),
+    spans AS (
+        SELECT cell, source_id, interface, direction, class_of_service, span, starts_on, min(day) AS first_on,
+            max(day) AS last_on
+        FROM measured
+        GROUP BY cell, source_id, interface, direction, class_of_service, span, starts_on
+    ),
+    by_size AS (
+        SELECT cell, size_bin, sum(size_bytes) AS bytes, min(duration_s) AS shortest
+        FROM measured GROUP BY cell, size_bin
+    ),
+    size_arrays AS (
+        SELECT cell, array_agg(size_bin ORDER BY size_bin) AS size_bins,
+            array_agg(bytes ORDER BY size_bin) AS size_bytes,
+            array_agg(shortest ORDER BY size_bin) AS shortest_s
+        FROM by_size GROUP BY cell
+    ),
+    by_time AS (
+        SELECT cell, size_bin, duration_bin, count(*) AS n FROM measured GROUP BY cell, size_bin, duration_bin
+    ),
+    time_arrays AS (
+        SELECT cell, array_agg(size_bin * 131072 + duration_bin ORDER BY size_bin, duration_bin) AS time_bins,
+            array_agg(n ORDER BY size_bin, duration_bin) AS time_counts
+        FROM by_time GROUP BY cell
+    ),
+    recount AS (
+        SELECT source_id, interface, direction, class_of_service, span, starts_on, first_on, last_on,
+            size_bins, size_bytes, shortest_s, time_bins, time_counts
+        FROM spans JOIN size_arrays USING (cell) JOIN time_arrays USING (cell)
     )
 """
 
@@ -99,6 +198,45 @@ WRONG_CELLS = f"""
     (SELECT 'recounted', * FROM (TABLE recounted EXCEPT ALL TABLE stored) AS missing)
     UNION ALL
     (SELECT 'held', * FROM (TABLE stored EXCEPT ALL TABLE recounted) AS surplus)
+"""
+
+# A month or year of which days are forgotten cannot be counted again: it is the sum of its days.
+WRONG_SIZES = f"""
+    WITH {_SIZES}, held AS (
+        SELECT source_id, interface, direction, class_of_service, size_cells.* FROM core.size_cells
+        JOIN core.routes ON routes.id = route_id
+        JOIN ledger.sources ON sources.id = source_id JOIN core.archives ON archives.id = archive_id
+        WHERE starts_on >= coalesce((retained_since AT TIME ZONE archives.timezone)::date, '-infinity')
+    ), recounted AS (
+        SELECT to_jsonb(recount) AS cell FROM recount
+        JOIN ledger.sources ON sources.id = source_id JOIN core.archives ON archives.id = archive_id
+        WHERE starts_on >= coalesce((retained_since AT TIME ZONE archives.timezone)::date, '-infinity')
+    ), stored AS (SELECT to_jsonb(held) - 'route_id' AS cell FROM held)
+    (SELECT 'recounted', * FROM (TABLE recounted EXCEPT ALL TABLE stored) AS missing)
+    UNION ALL
+    (SELECT 'held', * FROM (TABLE stored EXCEPT ALL TABLE recounted) AS surplus)
+"""
+
+WRONG_SPANS = """
+    WITH entries AS (
+        SELECT route_id, span, CASE span WHEN 'day' THEN date_trunc('month', starts_on::timestamp)::date
+            ELSE starts_on END AS starts_on, first_on, last_on, number, bytes, shortest, n
+        FROM core.size_cells CROSS JOIN LATERAL (
+            SELECT number, bytes, shortest, NULL::int AS n
+            FROM unnest(size_bins, size_bytes, shortest_s) AS part (number, bytes, shortest)
+            UNION ALL SELECT number, NULL, NULL, n FROM unnest(time_bins, time_counts) AS part (number, n)
+        ) AS entry
+    ), sums AS (
+        SELECT replace(span, 'day', 'month') AS span, span = 'day' AS is_below, route_id, starts_on, number,
+            n IS NULL AS is_size, sum(bytes) AS bytes, min(shortest) AS shortest, sum(n) AS n
+        FROM entries WHERE span IN ('day', 'month') GROUP BY 1, 2, 3, 4, 5, 6
+        UNION ALL
+        SELECT 'year', span = 'month', route_id, date_trunc('year', starts_on::timestamp)::date, number,
+            n IS NULL, sum(bytes), min(shortest), sum(n)
+        FROM entries WHERE span IN ('month', 'year') GROUP BY 1, 2, 3, 4, 5, 6
+    )
+    SELECT to_jsonb(sums) - 'is_below' FROM sums
+    GROUP BY to_jsonb(sums) - 'is_below' HAVING count(*) <> 2
 """
 
 WRONG_ROUTES = """
@@ -121,8 +259,39 @@ def fill_day_cells(connection: psycopg.Connection) -> None:
             unknown_size_count, unknown_duration_count, ambiguous_count, day_only_count, coarse_count,
             below_clock_count, flagged_saturated_count, inconsistent_count, rated_size_bytes,
             rated_duration_us, hours, hour_transfer_counts, hour_failed_counts, hour_size_bytes,
-            hour_unknown_size_counts, rate_bins, rate_counts
+            hour_unknown_size_counts, rate_bins, rate_counts, largest, longest, ten_minutes, ten_minute_counts
         FROM recount JOIN made USING (source_id, interface, direction)
         WHERE made.class_of_service IS NOT DISTINCT FROM recount.class_of_service
         """
+    )
+    connection.execute(
+        f"""
+        WITH {_SIZES}
+        INSERT INTO core.size_cells
+        SELECT routes.id, span, starts_on, first_on, last_on, size_bins, size_bytes, shortest_s, time_bins,
+            time_counts
+        FROM recount JOIN core.routes USING (source_id, interface, direction)
+        WHERE routes.class_of_service IS NOT DISTINCT FROM recount.class_of_service
+        """
+    )
+
+
+def add_day_cell(connection: psycopg.Connection, source_id: int, row: Mapping[str, Any]) -> None:
+    """Count transfers that do not exist, in a cell in which everything else is zero or empty."""
+    values = {"source_id": source_id, "interface": "nft", "direction": "get", "class_of_service": None} | row
+    connection.execute(
+        """
+        WITH made AS (
+            INSERT INTO core.routes (source_id, interface, direction, class_of_service)
+            VALUES (%(source_id)s, %(interface)s, %(direction)s, %(class_of_service)s)
+            ON CONFLICT (source_id, interface, direction, class_of_service)
+            DO UPDATE SET interface = excluded.interface
+            RETURNING id
+        )
+        INSERT INTO core.day_cells
+        SELECT id, %(day)s::date, %(transfer_count)s, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+            '{}', '{}', '{}', '{}', '{}', '{}', '{}', NULL, NULL, '{}', '{}'
+        FROM made
+        """,
+        values,
     )

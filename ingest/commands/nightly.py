@@ -1,6 +1,7 @@
 """The nightly job of `tapewise ingest`: reads what is new in the configured sources and reports on it."""
 
 import json
+import time
 from contextlib import closing, nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,6 +12,7 @@ import psycopg
 from tapewise.ingest.commands.output import describe_outcome, result_to_json
 from tapewise.ingest.loading.loads import FileResult
 from tapewise.ingest.nightly.metrics import (
+    RefreshReport,
     RoundReport,
     check_target,
     read_database_bytes,
@@ -19,11 +21,19 @@ from tapewise.ingest.nightly.metrics import (
 )
 from tapewise.ingest.nightly.run import SourceOutcome, hold_round, read_sources
 from tapewise.ingest.nightly.sources import SourcePlan, plan_round
+from tapewise.ingest.upkeep.preparations import TIME_LIMIT_S, can_read, find_stale, prepare
 from tapewise.schema.database import Role, Warehouse
-from tapewise.schema.errors import DatabaseError, LogFileError, SettingsError, TapewiseError
+from tapewise.schema.errors import (
+    DatabaseError,
+    LogFileError,
+    LookupFailedError,
+    SettingsError,
+    TapewiseError,
+)
 from tapewise.schema.settings import Settings
 from tapewise.schema.tables.upgrade import open_ready_warehouse
 from tapewise.schema.texts import escape_controls
+from tapewise.schema.writing.file_counts import refresh_files
 
 
 def load_sources(
@@ -46,10 +56,11 @@ def load_sources(
         check_target(prometheus_file)
     began_at = datetime.now(UTC)
     outcomes: list[SourceOutcome] = []
+    refreshed = None
 
     def report(warehouse: Warehouse | None, exit_status: int) -> None:
         if prometheus_file is not None and not dry_run:
-            _write_report(warehouse, prometheus_file, began_at, exit_status, outcomes)
+            _write_report(warehouse, prometheus_file, began_at, exit_status, outcomes, refreshed)
 
     try:
         with (
@@ -76,6 +87,15 @@ def load_sources(
                 if not as_json:
                     click.echo(describe_outcome(outcome))
             failures = [failure for outcome in outcomes for failure in outcome.failures]
+            # On a server of one's own without `reader_url`, nothing reads `mart`, so no answers are needed.
+            if not dry_run and can_read(warehouse):
+                _count_files(warehouse, plans, is_shown=not as_json)
+                refreshed = _refresh(warehouse, archive)
+            if refreshed is not None and (refreshed.done_count or refreshed.left_count) and not as_json:
+                click.echo(
+                    f"Prepared answers: {refreshed.done_count:,} refreshed in {refreshed.took_s:.0f} s,"
+                    f" {refreshed.left_count:,} left to the next run"
+                )
             report(warehouse, 1 if failures else 0)
     except TapewiseError as error:
         try:
@@ -93,6 +113,30 @@ def load_sources(
             f"{failed} of {len(outcomes)} sources could not be read completely",
             hint="\n".join([*(hint for hint in hints if hint), "The rest was read; see above."]),
         )
+
+
+def _count_files(warehouse: Warehouse, plans: list[SourcePlan], *, is_shown: bool) -> None:
+    """Count the files of the archives again; if that is not possible, the previous answers stay."""
+    for name in sorted({plan.request.archive for plan in plans}):
+        try:
+            refresh_files(warehouse, name, now=datetime.now(UTC), is_shown=is_shown)
+        except LookupFailedError:
+            continue  # nothing of it was ever loaded
+        except (TapewiseError, psycopg.Error) as error:
+            reason = error.message if isinstance(error, TapewiseError) else " ".join(str(error).split())
+            _warn(f"the files of '{name}' were not counted again: {reason}")
+
+
+def _refresh(warehouse: Warehouse, archive: str | None) -> RefreshReport | None:
+    """Prepare the answers that are out of date; None if that is impossible, which does not fail the run."""
+    began = time.monotonic()
+    try:
+        stale = find_stale(warehouse, archive)
+        done_count = sum(1 for _ in prepare(warehouse, stale, time_limit_s=TIME_LIMIT_S))
+    except (DatabaseError, psycopg.Error) as error:
+        _warn(f"prepared answers could not be refreshed: {error}")
+        return None
+    return RefreshReport(done_count, len(stale) - done_count, time.monotonic() - began)
 
 
 def _warn(said: str) -> None:
@@ -122,6 +166,7 @@ def _write_report(
     began_at: datetime,
     exit_status: int,
     outcomes: list[SourceOutcome],
+    refreshed: RefreshReport | None,
 ) -> None:
     """Write the metrics, without those that come from the database if it cannot be reached."""
     lines, size = [], None
@@ -131,5 +176,5 @@ def _write_report(
                 lines, size = read_lines(connection), read_database_bytes(connection)
         except (DatabaseError, psycopg.Error) as error:
             _warn(f"{path} lacks the metrics from the database: {error}")
-    report = RoundReport(began_at, datetime.now(UTC), exit_status, outcomes, lines, size)
+    report = RoundReport(began_at, datetime.now(UTC), exit_status, outcomes, lines, size, refreshed)
     write_metrics(path, report)

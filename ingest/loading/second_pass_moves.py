@@ -17,9 +17,11 @@ from tapewise.ingest.reading.second_passes import Repeats
 from tapewise.ingest.records.columns import UTC_TIME
 from tapewise.ingest.sources.sources import Source
 from tapewise.schema.tables.models import FACT_TABLES, transfers
+from tapewise.schema.writing.archives import get_archive
 from tapewise.schema.writing.cells import add_cells, subtract_cells
-from tapewise.schema.writing.day_cells import add_days
+from tapewise.schema.writing.day_cells import replace_days
 from tapewise.schema.writing.facts import note_moves
+from tapewise.schema.writing.file_counts import end_recount
 from tapewise.schema.writing.loader import frame_schema, read_frame
 from tapewise.schema.writing.partitions import make_months
 from tapewise.schema.writing.request_cells import add_requests
@@ -67,9 +69,12 @@ def move_second_passes(
         make_months(connection, settling, table.name, facts["second_at"].dt.date().unique())
         moved = _move(connection, source, table.name, facts)
         note_moves(connection, source.id, table.name, moved)
+        if table.name in ("transfers", "namespace_events") and not moved.is_empty():
+            end_recount(connection, get_archive(connection, source.archive))
         if table.name == "transfers":
             _move_cells(connection, source, moved)
-            _move_days(connection, source, moved)
+            _recount_days(connection, source, moved)
+            _move_requests(connection, source, moved)
         for name in ("first_at", "second_at"):
             days |= set(moved[name].dt.date())
     return days
@@ -97,9 +102,37 @@ def _move_cells(connection: psycopg.Connection, source: Source, moved: pl.DataFr
         subtract_cells(connection, source.archive_id, [before])
 
 
-def _move_days(connection: psycopg.Connection, source: Source, moved: pl.DataFrame) -> None:
-    """Move what the facts add to the cells of local days, if those are days and hours of another clock."""
-    # An hour that the archive's own clock repeats has the same day and number in both passes.
+def _recount_days(connection: psycopg.Connection, source: Source, moved: pl.DataFrame) -> None:
+    """Count the local days from which and to which transfers were moved again.
+
+    What was the earliest of equal records may be so no longer, and the archive may have another clock, by
+    which facts have moved to another hour or day. This happens once a year, and takes as long as reading the
+    source's transfers of these days.
+    """
+    zone = source.archive_timezone
+    ended = pl.concat([moved["first_at"], moved["second_at"]]).dt.convert_time_zone(zone)
+    days = ended.dt.date().unique().sort().to_list()
+    if not days:
+        return
+    schema = frame_schema(transfers)
+    # A local day is shorter than two days, and begins less than a day from that of UTC.
+    rows = read_frame(
+        connection,
+        f"SELECT {', '.join(schema)} FROM core.transfers"  # noqa: S608 - the columns of the model
+        " WHERE source_id = %s"
+        " AND ended_at BETWEEN %s::date - interval '2 days' AND %s::date + interval '2 days'",
+        [source.id, days[0], days[-1]],
+        schema,
+    )
+    on_days = rows.filter(pl.col("ended_at").dt.convert_time_zone(zone).dt.date().is_in(days))
+    sums = sum_counted_days(on_days, source)
+    if sums is not None:
+        replace_days(connection, source.id, days, sums)
+
+
+def _move_requests(connection: psycopg.Connection, source: Source, moved: pl.DataFrame) -> None:
+    """Move what the transfers add to the cells of requests, if those are days of another clock."""
+    # An hour that the archive's own clock repeats has the same day in both passes.
     if moved.is_empty() or source.timezone == source.archive_timezone:
         return
     schema = frame_schema(transfers)
@@ -112,9 +145,6 @@ def _move_days(connection: psycopg.Connection, source: Source, moved: pl.DataFra
     )
     first_at = after.select("id").join(moved, on="id", maintain_order="left")["first_at"]
     before = after.with_columns(ended_at=first_at)
-    added, subtracted = (sum_counted_days(rows, source) for rows in (after, before))
-    if added is not None and subtracted is not None:
-        add_days(connection, source.id, [added, subtracted.negate()])
     # Each transfer as a request of its own; requests that several lines report are derived again.
     asked, unasked = (sum_counted_requests(rows, source) for rows in (after, before))
     if asked is not None and unasked is not None:

@@ -31,8 +31,17 @@ class SourceLines:
 
 
 @dataclass(frozen=True)
+class RefreshReport:
+    """How many prepared answers a round refreshed, how many it left, and how long that took."""
+
+    done_count: int
+    left_count: int
+    took_s: float
+
+
+@dataclass(frozen=True)
 class RoundReport:
-    """A report on a finished round. If the database is down, `lines` is empty and the size is None."""
+    """A report on a finished round. If the database is down, `lines` is empty and the rest is None."""
 
     began_at: datetime
     ended_at: datetime
@@ -40,6 +49,7 @@ class RoundReport:
     outcomes: list[SourceOutcome]
     lines: list[SourceLines] = field(default_factory=list)
     database_bytes: int | None = None
+    refreshed: RefreshReport | None = None
 
 
 def read_lines(connection: psycopg.Connection) -> list[SourceLines]:
@@ -114,6 +124,16 @@ class _Metrics(Collector):
             ("last_run_duration_seconds", "How long the last run took", seconds),
             ("last_run_exit_status", "0: everything was read, 1: something failed", report.exit_status),
             ("database_size_bytes", "Size of the database on disk", report.database_bytes),
+            (
+                "last_run_refresh_seconds",
+                "How long the last run took to refresh prepared answers",
+                report.refreshed.took_s if report.refreshed else None,
+            ),
+            (
+                "last_run_left_answers",
+                "Prepared answers that the last run did not refresh for lack of time",
+                report.refreshed.left_count if report.refreshed else None,
+            ),
         ):
             if value is not None:
                 yield GaugeMetricFamily(f"tapewise_{name}", text, value)

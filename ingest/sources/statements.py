@@ -52,7 +52,7 @@ MAKE_SOURCE = """
                 WHERE log_file_id = log_files.id AND reason = %(before_retention)s
             )
         )
-    )
+    ) AND NOT EXISTS (SELECT FROM core.routes WHERE routes.source_id = held.id)
 """
 
 # This flag is never reset, because some lines may count as held here only because another source holds them.

@@ -22,7 +22,9 @@ from tapewise.schema.errors import RetentionError
 from tapewise.schema.tables.models import FACT_TABLES, event_time_columns
 from tapewise.schema.writing.archives import Archive, get_archive, lock_archive
 from tapewise.schema.writing.facts import note_forgotten
+from tapewise.schema.writing.file_counts import end_recount, recount_files
 from tapewise.schema.writing.names import drop_unused_names
+from tapewise.schema.writing.preparations import drop_preparations
 
 _DELETE_FACTS = """
     WITH gone AS (
@@ -87,21 +89,26 @@ def forget_detail(
     """Forget the facts of archive `name` from before the day `before`, in the archive's own time zone.
 
     This deletes the facts and requests from that time, names without any remaining fact, known segments of
-    files and the texts of rejected lines. The rollups stay. Lines that were loaded count as ignored from now
-    on, so the ledger balances. Everything happens in one transaction, which waits for any load of the archive
-    (and calls `on_wait`). Raises LookupFailedError, or RetentionError if more is already forgotten, the day
-    is in the future, or the archive is simulated.
+    files, the texts of rejected lines, and prepared answers. The rollups stay. Files are first counted by day
+    if loads have added to them since the last time, because their histories cannot be followed afterwards.
+    Lines that were loaded count as ignored from now on, so the ledger balances. Everything happens in one
+    transaction, which waits for any load of the archive (and calls `on_wait`). Raises LookupFailedError, or
+    RetentionError if more is already forgotten, the day is in the future or has two beginnings, or the
+    archive is simulated.
     """
     with closing(warehouse.connect(Role.OWNER)) as connection, connection.transaction():
         lock_archive(connection, get_archive(connection, name).id, on_wait)
         archive = get_archive(connection, name)
         since = _settle_floor(archive, before, now)
+        # What the forgotten facts say about files stays, by day.
+        recount_files(connection, connection, name, now)
         values = {"archive_id": archive.id, "since": since, "reason": BEFORE_RETENTION}
         connection.execute(
             "UPDATE core.archives SET retained_since = %(since)s WHERE id = %(archive_id)s", values
         )
         counts = {table.name: _delete_facts(connection, table.name, values) for table in FACT_TABLES}
         note_forgotten(connection, archive.id, since)
+        end_recount(connection, get_archive(connection, name))
         request_count = connection.execute(
             "DELETE FROM core.requests WHERE archive_id = %(archive_id)s AND ended_at < %(since)s", values
         ).rowcount
@@ -122,6 +129,7 @@ def forget_detail(
             " AND last_event_at < %(since)s AND text IS NOT NULL",
             values,
         ).rowcount
+        drop_preparations(connection, archive.id)
         name_count = drop_unused_names(connection, archive.id)
     return Forgotten(name, since, counts, request_count, name_count, text_count)
 
@@ -136,13 +144,21 @@ def _settle_floor(archive: Archive, before: date, now: datetime) -> datetime:
     zone = ZoneInfo(archive.timezone)
     # If clocks go back at midnight, there are two midnights. This is the first one, because an ambiguous time
     # of a line also means the first of the two times.
-    since = datetime.combine(before, time(), zone).astimezone(UTC)
+    midnight = datetime.combine(before, time(), zone)
+    since = midnight.astimezone(UTC)
     if archive.retained_since is not None and since < archive.retained_since:
         day = archive.retained_since.astimezone(zone).date()
         raise RetentionError(
             f"archive '{archive.name}' has already forgotten its detail before {day}, which is later than"
             f" {before}",
             hint="Forgotten detail cannot be restored: give a later day.",
+        )
+    again = midnight.replace(fold=1).astimezone(UTC)
+    if since < again and (again - timedelta(microseconds=1)).astimezone(zone).date() < before:
+        raise RetentionError(
+            f"on {before}, clocks of archive '{archive.name}' went back to the day before, an hour of which"
+            " is later than that midnight",
+            hint="The detail of a day can only be forgotten as a whole: give the day before or after.",
         )
     if since > now:
         raise RetentionError(

@@ -24,8 +24,10 @@ from tapewise.schema.tables.models import FACT_TABLES, event_time_columns
 from tapewise.schema.writing.archives import Archive, get_archive, lock_archive
 from tapewise.schema.writing.cells import subtract_cells
 from tapewise.schema.writing.day_cells import drop_days
+from tapewise.schema.writing.file_counts import end_recount
 from tapewise.schema.writing.loader import read_frame
 from tapewise.schema.writing.names import drop_unused_names
+from tapewise.schema.writing.preparations import drop_preparations
 from tapewise.schema.writing.request_cells import drop_requests
 
 
@@ -138,8 +140,9 @@ def lock_source(
 def delete_facts(connection: psycopg.Connection, source: Source) -> DeletedFacts:
     """Delete a source's facts and subtract them from the rollups, in the owner's transaction.
 
-    What the rollups have of forgotten days stays. The transaction has the archive's lock. The caller rebuilds
-    the rows derived from the facts.
+    The archive's prepared answers are deleted, because they were computed from these facts, too. What the
+    rollups have of forgotten days stays. The transaction has the archive's lock. The caller rebuilds the rows
+    derived from the facts.
     """
     days = {table.name: _find_days(connection, table.name, source.id) for table in FACT_TABLES}
     if source.is_counted or source.failures_as is not None:
@@ -147,6 +150,8 @@ def delete_facts(connection: psycopg.Connection, source: Source) -> DeletedFacts
     since = _find_first_day(source)
     drop_days(connection, source.id, since)
     drop_requests(connection, source.id, since)
+    end_recount(connection, get_archive(connection, source.archive))
+    drop_preparations(connection, source.archive_id)
     count = sum(
         connection.execute(
             sql.SQL("DELETE FROM {} WHERE source_id = %s").format(sql.Identifier("core", table.name)),

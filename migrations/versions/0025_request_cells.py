@@ -8,7 +8,7 @@ from pathlib import Path
 from tapewise.migrations.statements import run
 
 revision = "0025"
-down_revision = "0023"
+down_revision = "0024"
 
 
 def upgrade() -> None:

@@ -107,9 +107,18 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $function$
             parents.reltuples < 0
             OR row_count NOT BETWEEN 0.9 * parents.reltuples AND 1.1 * parents.reltuples
         )
+    UNION ALL
+    -- The rollups, which a load makes from nothing: autovacuum comes later, or not at all.
+    SELECT pg_class.oid, NULL, true
+    FROM pg_class
+    WHERE
+        pg_class.relnamespace = to_regnamespace('core')
+        AND pg_class.relname IN ('activity_cells', 'day_cells', 'size_cells')
+        AND pg_relation_size(pg_class.oid) / current_setting('block_size')::integer
+        > greatest(1.1 * pg_class.relpages, 16)
 $function$;
 COMMENT ON FUNCTION core.find_stale_statistics() IS
-    'The partitioned tables, and their months, that have changed by a tenth since the planner counted them';
+    'Partitioned tables, months and rollups that have changed by a tenth since the planner counted them';
 
 CREATE FUNCTION core.analyze_partitions() RETURNS integer
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
@@ -298,6 +307,9 @@ BEGIN
                 SELECT FROM ledger.ignored_lines WHERE log_file_id = log_files.id AND reason <> 'blank line'
             )
         )
+    ) OR EXISTS (
+        -- What it has counted on days whose detail is forgotten.
+        SELECT FROM core.routes WHERE source_id = unused
     ) THEN
         RETURN false;
     END IF;
@@ -359,7 +371,7 @@ GRANT INSERT ON core.migrations, core.srb_sessions TO {LOADER};
 GRANT INSERT, DELETE ON core.requests, core.outages, core.config_changes TO {LOADER};
 GRANT INSERT, UPDATE, DELETE ON core.activity_cells TO {LOADER};
 GRANT INSERT, DELETE ON core.routes TO {LOADER};
-GRANT INSERT, UPDATE, DELETE ON core.day_cells, core.request_cells TO {LOADER};
+GRANT INSERT, UPDATE, DELETE ON core.day_cells, core.size_cells, core.request_cells TO {LOADER};
 GRANT INSERT, UPDATE ON ledger.sources, ledger.log_files TO {LOADER};
 GRANT DELETE ON ledger.log_files TO {LOADER};
 GRANT INSERT, UPDATE, DELETE ON ledger.loaded_rows TO {LOADER};

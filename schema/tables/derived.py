@@ -262,8 +262,39 @@ day_cells = sa.Table(
     # A histogram of the rates: the bins with transfers, ascending, and how many are in each of them.
     _array("rate_bins", sa.Integer),
     _array("rate_counts", sa.BigInteger),
+    # The largest file of those that did not fail: its bytes, its end (microseconds since 1970, negative so
+    # that the earliest of equal ones is the greatest array), 1 if its size is saturated, and 1 if only its
+    # day is known. The longest transfer: its seconds, its end, and 1 if only its day is known.
+    sa.Column("largest", sa.ARRAY(sa.BigInteger)),
+    sa.Column("longest", sa.ARRAY(DOUBLE_PRECISION)),
+    # When the ten minutes with transfers begin, in minutes since 1970, and how many ended in each of them.
+    _array("ten_minutes", sa.Integer),
+    _array("ten_minute_counts", sa.Integer),
     schema="core",
     comment="One row per route and local day of its archive with transfers; derived",
+)
+
+size_cells = sa.Table(
+    "size_cells",
+    metadata,
+    sa.Column("route_id", sa.Integer, sa.ForeignKey(routes.c.id), primary_key=True),
+    sa.Column("span", sa.Text, primary_key=True),
+    # The first day of the month or year, by the archive's own clock, as `day` of `day_cells`.
+    sa.Column("starts_on", sa.Date, primary_key=True),
+    # The first and the last day with such transfers.
+    sa.Column("first_on", sa.Date, nullable=False),
+    sa.Column("last_on", sa.Date, nullable=False),
+    # The bins of size with transfers, ascending, and for each of them the bytes and the shortest duration.
+    _array("size_bins", sa.SmallInteger),
+    _array("size_bytes", sa.Numeric),
+    sa.Column("shortest_s", sa.ARRAY(DOUBLE_PRECISION), nullable=False),
+    # A histogram of sizes and durations: the bins with transfers, ascending (2^17 times the bin of the size,
+    # plus that of the duration), and how many are in each of them.
+    _array("time_bins", sa.Integer),
+    _array("time_counts", sa.Integer),
+    sa.CheckConstraint("span in ('day', 'month', 'year')", name="span"),
+    schema="core",
+    comment="One row per route and local day, month or year with sizes and durations; derived",
 )
 
 request_cells = sa.Table(

@@ -218,6 +218,10 @@ loaded_rows = sa.Table(
     sa.Column("month", sa.Date, primary_key=True),
     sa.Column("source_id", sa.Integer, nullable=False),
     sa.Column("row_count", sa.BigInteger, nullable=False),
+    # The columns that may be null, but have a value in at least one of these rows. Also 'kind delete' and so
+    # on for name-space events, 'failed' if a transfer failed, and 'failed size_bytes' if one of those has a
+    # size.
+    sa.Column("filled_columns", sa.ARRAY(sa.Text), nullable=False),
     sa.CheckConstraint("row_count >= 0", name="row_count"),
     sa.Index("loaded_rows_source_id_month_idx", "source_id", "month"),
     schema="ledger",
@@ -258,6 +262,7 @@ def _facts(
     comment: str,
     *columns: sa.schema.SchemaItem,
     is_outcome_logged: bool = True,
+    also_in_brin: tuple[str, ...] = (),
 ) -> sa.Table:
     """A fact table, partitioned into months by `event_time`. `columns` follow those of every fact table.
 
@@ -267,7 +272,7 @@ def _facts(
     There is no key or unique index, because it would make a load take three times as long (measured during
     the design). Instead, a load first compares its lines with those already stored. There are no foreign keys
     either, because they would be checked row by row. The BRIN index serves time ranges, `explain row` (by
-    `id`) and recounts (by `log_file_id`).
+    `id`) and recounts (by `log_file_id`), and contains the columns `also_in_brin`.
     """
     return sa.Table(
         table,
@@ -297,6 +302,7 @@ def _facts(
             event_time,
             "id",
             "log_file_id",
+            *also_in_brin,
             postgresql_using="brin",
             postgresql_with={"pages_per_range": 32},
         ),
@@ -328,6 +334,8 @@ transfers = _facts(
     flag("is_rate_inconsistent"),
     _day_only_flag(),
     sa.CheckConstraint("direction in ('put', 'get')", name="direction"),
+    # Finds the transfers that were under way at a time, without reading all later ones.
+    also_in_brin=("started_at",),
 )
 
 opens = _facts(

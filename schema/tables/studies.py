@@ -1,9 +1,9 @@
-"""The tables of `studies`: workload models and their classes, simulation runs and what they measured."""
+"""The tables of `studies`: workload models, simulation runs, and answers that are prepared."""
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY, DOUBLE_PRECISION, JSONB
 
-from tapewise.schema.tables.models import Timestamp, archives, identity, instant, metadata
+from tapewise.schema.tables.models import Timestamp, archives, identity, instant, metadata, sources
 
 workload_models = sa.Table(
     "workload_models",
@@ -148,4 +148,156 @@ request_waits = sa.Table(
     sa.Column("contention_s", DOUBLE_PRECISION, nullable=False),
     schema="studies",
     comment="One row per request of a simulated archive: where its time went",
+)
+
+file_recounts = sa.Table(
+    "file_recounts",
+    metadata,
+    sa.Column(
+        "archive_id",
+        sa.Integer,
+        sa.ForeignKey(archives.c.id, ondelete="CASCADE"),
+        primary_key=True,
+        autoincrement=False,
+    ),
+    # What was counted: the number of facts, and the first row number of the last load.
+    sa.Column("event_count", sa.BigInteger, nullable=False),
+    sa.Column("last_load_id", sa.BigInteger, nullable=False),
+    instant("last_event_at", nullable=True),
+    instant("computed_at"),
+    schema="studies",
+    comment="One row per archive whose files were counted by day, until facts of it are removed",
+)
+
+file_days = sa.Table(
+    "file_days",
+    metadata,
+    sa.Column("source_id", sa.Integer, sa.ForeignKey(sources.c.id, ondelete="CASCADE"), nullable=False),
+    sa.Column("interface", sa.Text, nullable=False),
+    sa.Column("direction", sa.Text, nullable=False),
+    sa.Column("class_of_service", sa.Text),
+    # By the archive's own clock.
+    sa.Column("day", sa.Date, nullable=False),
+    sa.Column("put_count", sa.BigInteger, nullable=False),
+    sa.Column("copy_count", sa.BigInteger, nullable=False),
+    sa.Column("deleted_count", sa.BigInteger, nullable=False),
+    sa.Column("overwritten_count", sa.BigInteger, nullable=False),
+    sa.Column("unknown_size_count", sa.BigInteger, nullable=False),
+    sa.Column("new_name_count", sa.BigInteger, nullable=False),
+    sa.Column("unnamed_count", sa.BigInteger, nullable=False),
+    sa.Column("put_bytes", sa.Numeric, nullable=False),
+    sa.Column("copied_bytes", sa.Numeric, nullable=False),
+    sa.Column("deleted_bytes", sa.Numeric, nullable=False),
+    sa.Column("overwritten_bytes", sa.Numeric, nullable=False),
+    # A histogram of the ages of data that was read: the bins with gets, ascending, and in the other arrays
+    # a sum for each of them. The last bin is null for gets of data of unknown age.
+    sa.Column("age_bins", ARRAY(sa.Integer), nullable=False),
+    sa.Column("age_get_counts", ARRAY(sa.BigInteger), nullable=False),
+    sa.Column("age_unknown_size_counts", ARRAY(sa.BigInteger), nullable=False),
+    sa.Column("age_bytes", ARRAY(sa.Numeric), nullable=False),
+    sa.UniqueConstraint(
+        "source_id",
+        "interface",
+        "direction",
+        "class_of_service",
+        "day",
+        name="file_days_source_id_key",
+        postgresql_nulls_not_distinct=True,
+    ),
+    sa.CheckConstraint("direction in ('put', 'get')", name="direction"),
+    schema="studies",
+    comment="One row per route and local day of its archive with events of files; derived",
+)
+
+# Answers of `mart.lower_envelopes` and `mart.residual_blocks` for many transfers, computed by
+# `tapewise refresh`. The arguments are those of the functions; null means all.
+envelope_preparations = sa.Table(
+    "envelope_preparations",
+    metadata,
+    identity(),
+    sa.Column("archive_id", sa.Integer, sa.ForeignKey(archives.c.id, ondelete="CASCADE"), nullable=False),
+    instant("since", nullable=True),
+    instant("until", nullable=True),
+    sa.Column("client", sa.Text),
+    sa.Column("class_of_service", sa.Text),
+    # What the day cells of these days and this class counted, all clients included. If they count more now,
+    # the answer is out of date.
+    sa.Column("counted", sa.BigInteger, nullable=False),
+    # The transfers that were read.
+    sa.Column("transfer_count", sa.BigInteger, nullable=False),
+    instant("first_ended_at", nullable=True),
+    instant("last_ended_at", nullable=True),
+    sa.Column("took_s", DOUBLE_PRECISION, nullable=False),
+    instant("computed_at"),
+    sa.UniqueConstraint(
+        "archive_id",
+        "since",
+        "until",
+        "client",
+        "class_of_service",
+        name="envelope_preparations_archive_id_key",
+        postgresql_nulls_not_distinct=True,
+    ),
+    schema="studies",
+    comment="One row per archive, range, client and class of service whose envelopes and residuals are kept",
+)
+
+
+def _prepared(table: str, comment: str, *columns: sa.schema.SchemaItem) -> sa.Table:
+    """A table of kept answers: rows of a function of mart, without what the preparation says."""
+    return sa.Table(
+        table,
+        metadata,
+        sa.Column(
+            "preparation_id",
+            sa.Integer,
+            sa.ForeignKey(envelope_preparations.c.id, ondelete="CASCADE"),
+            nullable=False,
+        ),
+        sa.Column("interface", sa.Text, nullable=False),
+        sa.Column("direction", sa.Text, nullable=False),
+        *columns,
+        schema="studies",
+        comment=comment,
+    )
+
+
+prepared_envelopes = _prepared(
+    "prepared_envelopes",
+    "One row per kept line of a lower envelope; the other statistics follow from these",
+    sa.Column("stratum_size", sa.Integer, nullable=False),
+    sa.Column("stratum_count", sa.BigInteger, nullable=False),
+    sa.Column("transfer_count", sa.BigInteger, nullable=False),
+    sa.Column("filtered_count", sa.BigInteger, nullable=False),
+    sa.Column("latency_s", DOUBLE_PRECISION),
+    sa.Column("slope_s_per_byte", DOUBLE_PRECISION),
+    sa.Column("latency_se_s", DOUBLE_PRECISION),
+    sa.Column("slope_se_s_per_byte", DOUBLE_PRECISION),
+    sa.Column("regression_squares_s2", DOUBLE_PRECISION),
+    sa.Column("residual_squares_s2", DOUBLE_PRECISION),
+    sa.PrimaryKeyConstraint("preparation_id", "interface", "direction"),
+)
+
+prepared_blocks = _prepared(
+    "prepared_blocks",
+    "One row per kept block of residuals",
+    sa.Column("block_size", sa.Integer, nullable=False),
+    # Null for the outliers.
+    sa.Column("block", sa.BigInteger),
+    sa.Column("transfer_count", sa.BigInteger, nullable=False),
+    sa.Column("smallest_bytes", sa.BigInteger, nullable=False),
+    sa.Column("mean_bytes", DOUBLE_PRECISION, nullable=False),
+    sa.Column("largest_bytes", sa.BigInteger, nullable=False),
+    sa.Column("mean_residual_s", DOUBLE_PRECISION),
+    sa.Column("p99_residual_s", DOUBLE_PRECISION),
+    sa.Column("is_outlier", sa.Boolean, nullable=False),
+    sa.Column("is_full", sa.Boolean, nullable=False),
+    sa.UniqueConstraint(
+        "preparation_id",
+        "interface",
+        "direction",
+        "block",
+        name="prepared_blocks_preparation_id_key",
+        postgresql_nulls_not_distinct=True,
+    ),
 )

@@ -8,6 +8,7 @@ import psycopg
 from psycopg.rows import class_row
 
 from tapewise.schema.errors import LookupFailedError
+from tapewise.schema.tables.upgrade import check_revision
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,8 @@ def lock_archive(
     """Become the only loader of the archive until the transaction ends. Calls `on_wait` before waiting.
 
     The lock is on the archive's row. Unlike an advisory lock, it cannot be taken by a login that may only
-    read. Nothing is locked if the archive is gone.
+    read. Nothing is locked if the archive is gone. Raises RevisionError if the warehouse was upgraded in the
+    meantime: an upgrade has all tables to itself, and this program would not fill the new ones.
     """
     row = "SELECT FROM core.archives WHERE id = %s"
     free = connection.execute(f"{row} FOR NO KEY UPDATE SKIP LOCKED", [archive_id])
@@ -46,6 +48,7 @@ def lock_archive(
         if on_wait is not None:
             on_wait()
         connection.execute(f"{row} FOR NO KEY UPDATE", [archive_id])
+    check_revision(connection)
 
 
 def analyze_archives(connection: psycopg.Connection) -> None:

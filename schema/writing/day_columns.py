@@ -29,29 +29,35 @@ HOUR_ARRAYS = {
     "hour_unknown_size_counts": "bigint",
 }
 RATE_ARRAYS = {"rate_bins": "integer", "rate_counts": "bigint"}
-ARRAYS = HOUR_ARRAYS | RATE_ARRAYS
+TEN_MINUTE_ARRAYS = {"ten_minutes": "integer", "ten_minute_counts": "integer"}
+ARRAYS = HOUR_ARRAYS | RATE_ARRAYS | TEN_MINUTE_ARRAYS
+# The greatest of these is kept. Arrays are compared by their first elements, then by the next.
+MAXIMA = {"largest": "bigint[]", "longest": "double precision[]"}
 
 
-def merge(arrays: Mapping[str, str]) -> str:
-    """SQL that sets arrays to the sums of those held and those added; elements with nothing are left out.
+def merge_arrays(
+    arrays: Mapping[str, str], totals: Mapping[str, str] | None = None, *, counts: str | None = None
+) -> str:
+    """SQL that sets arrays (names and types) to those held and those added together.
 
-    `arrays` has the names and types. The first array numbers the elements, and the second one counts.
+    The first array numbers the elements. Elements with the same number are added up, or combined by what
+    `totals` names. Elements of which nothing is left in the array `counts` are left out.
     """
-    names = list(arrays)
-    number, count = names[:2]
+    number, *others = arrays
     held, added = (
-        ", ".join(f"unnest({row}.{name}) AS {name}" for name in names) for row in ("held", "excluded")
+        ", ".join(f"unnest({row}.{name}) AS {name}" for name in arrays) for row in ("held", "excluded")
     )
-    totals = ", ".join(f"sum({name})::{arrays[name]} AS {name}" for name in names[1:])
-    gathered = ", ".join(f"coalesce(array_agg({name} ORDER BY {number}), '{{}}')" for name in names)
+    how = totals or {}
+    combined = ", ".join(f"{how.get(name, 'sum')}({name})::{arrays[name]} AS {name}" for name in others)
+    gathered = ", ".join(f"coalesce(array_agg({name} ORDER BY {number}), '{{}}')" for name in arrays)
+    having = f" HAVING sum({counts}) <> 0" if counts is not None else ""
     return (
-        f"({', '.join(names)}) = (SELECT {gathered} FROM (SELECT {number}, {totals}"  # noqa: S608 - the names above
-        f" FROM (SELECT {held} UNION ALL SELECT {added}) AS both_of_them"
-        f" GROUP BY {number} HAVING sum({count}) <> 0) AS total)"
+        f"({', '.join(arrays)}) = (SELECT {gathered} FROM (SELECT {number}, {combined}"  # noqa: S608 - the names above
+        f" FROM (SELECT {held} UNION ALL SELECT {added}) AS both_of_them GROUP BY {number}{having}) AS total)"
     )
 
 
-_COLUMNS = SUMS | {name: f"{kind}[]" for name, kind in ARRAYS.items()}
+_COLUMNS = SUMS | {name: f"{kind}[]" for name, kind in ARRAYS.items()} | MAXIMA
 # The parameters: three arrays for routes, the days, an array of texts for each column, and the source.
 ADD = (
     f"INSERT INTO core.day_cells AS held (route_id, day, {', '.join(_COLUMNS)})"  # noqa: S608 - as above
@@ -66,8 +72,10 @@ ADD = (
     + ", ".join(
         [
             *(f"{name} = held.{name} + excluded.{name}" for name in SUMS),
-            merge(HOUR_ARRAYS),
-            merge(RATE_ARRAYS),
+            *(f"{name} = greatest(held.{name}, excluded.{name})" for name in MAXIMA),
+            merge_arrays(HOUR_ARRAYS),
+            merge_arrays(RATE_ARRAYS),
+            merge_arrays(TEN_MINUTE_ARRAYS),
         ]
     )
 )

@@ -4,8 +4,8 @@ Callers pass (table, frame). Row numbers, month partitions, the ledger's counts 
 summaries are all handled here, so that facts could one day also go to another kind of storage.
 """
 
-from collections import Counter
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 
@@ -20,9 +20,11 @@ from tapewise.schema.writing.loader import copy_encoded, encode_frame, number_ro
 from tapewise.schema.writing.partitions import Partitions
 
 _NOTE = """
-    INSERT INTO ledger.loaded_rows (log_file_id, load_id, fact_table, month, source_id, row_count)
-    SELECT %s, %s, fact_table, month, %s, row_count
-    FROM unnest(%s::text[], %s::date[], %s::bigint[]) AS written (fact_table, month, row_count)
+    INSERT INTO ledger.loaded_rows
+        (log_file_id, load_id, fact_table, month, source_id, row_count, filled_columns)
+    SELECT %s, %s, fact_table, month, %s, row_count, filled_columns::text[]
+    FROM unnest(%s::text[], %s::date[], %s::bigint[], %s::text[])
+        AS written (fact_table, month, row_count, filled_columns)
 """
 # A row belongs to the latest load of its file whose first row number is at most the row's.
 _MOVED = sql.SQL("""
@@ -44,10 +46,18 @@ _LEAVE = _MOVED + sql.SQL("""
         AND loaded_rows.month = moved.month AND fact_table = %(fact_table)s
 """)
 _ARRIVE = _MOVED + sql.SQL("""
-    INSERT INTO ledger.loaded_rows AS held (log_file_id, load_id, fact_table, month, source_id, row_count)
-    SELECT log_file_id, load_id, %(fact_table)s, month, %(source_id)s, row_count FROM moved
-    ON CONFLICT (log_file_id, load_id, fact_table, month)
-        DO UPDATE SET row_count = held.row_count + excluded.row_count
+    INSERT INTO ledger.loaded_rows AS held
+        (log_file_id, load_id, fact_table, month, source_id, row_count, filled_columns)
+    SELECT log_file_id, load_id, %(fact_table)s, month, %(source_id)s, row_count, ARRAY(
+        -- A row that has moved may have a value in any column that its load filled.
+        SELECT DISTINCT unnest(loaded_rows.filled_columns) COLLATE "C" FROM ledger.loaded_rows
+        WHERE loaded_rows.log_file_id = moved.log_file_id AND loaded_rows.load_id = moved.load_id
+            AND fact_table = %(fact_table)s
+        ORDER BY 1
+    )
+    FROM moved
+    ON CONFLICT (log_file_id, load_id, fact_table, month) DO UPDATE SET
+        row_count = held.row_count + excluded.row_count, filled_columns = excluded.filled_columns
 """)
 
 # Counts the rows that are left in the month in which the forgotten time ends. A load's row numbers end where
@@ -89,11 +99,32 @@ class EncodedFacts:
     columns: Sequence[str]
     pieces: Sequence[bytes]
     month_counts: dict[date, int]
+    # By month, what `ledger.loaded_rows` says about the columns.
+    filled_columns: dict[date, set[str]]
 
     @property
     def days(self) -> set[date]:
         """The days (UTC) of the rows' event times."""
         return set(self.rows[event_time_columns[self.table.name]].dt.date().unique())
+
+
+def find_filled_columns(table: sa.Table, rows: pl.DataFrame) -> dict[date, set[str]]:
+    """Return for each month of `rows` what `filled_columns` of `ledger.loaded_rows` says about them."""
+    signs = {
+        column.name: pl.col(column.name).is_not_null()
+        for column in table.columns
+        if column.nullable and column.name in rows.columns
+    }
+    if table.name == "transfers":
+        failed = {f"failed {name}": pl.col("is_failed") & sign for name, sign in signs.items()}
+        signs |= {"failed": pl.col("is_failed"), **failed}
+    if table.name == "namespace_events":
+        signs |= {f"kind {kind}": pl.col("kind") == kind for kind in rows["kind"].unique()}
+    month = pl.col(event_time_columns[table.name]).dt.date().dt.month_start().alias("month")
+    found = rows.group_by(month).agg(sign.any().alias(name) for name, sign in signs.items())
+    return {
+        row.pop("month"): {name for name, is_filled in row.items() if is_filled} for row in found.to_dicts()
+    }
 
 
 class FactWriter:
@@ -111,6 +142,7 @@ class FactWriter:
         self._partitions = Partitions(settling)
         self._load_id: int | None = None
         self._written: Counter[tuple[str, date]] = Counter()
+        self._filled: defaultdict[tuple[str, date], set[str]] = defaultdict(set)
 
     def encode(self, table: sa.Table, facts: pl.DataFrame) -> EncodedFacts:
         """Number and encode `facts`, and create their month partitions.
@@ -127,7 +159,9 @@ class FactWriter:
         month_counts = dict(months.iter_rows())
         self._partitions.make(table.name, month_counts)
         columns, pieces = encode_frame(rows, table)
-        encoded = EncodedFacts(table, rows, columns, tuple(pieces), month_counts)
+        encoded = EncodedFacts(
+            table, rows, columns, tuple(pieces), month_counts, find_filled_columns(table, rows)
+        )
         self._partitions.follow(rows.height)
         return encoded
 
@@ -140,17 +174,24 @@ class FactWriter:
             )
         for month, row_count in facts.month_counts.items():
             self._written[facts.table.name, month] += row_count
+            self._filled[facts.table.name, month] |= facts.filled_columns[month]
 
     def end(self, connection: psycopg.Connection) -> None:
         """Record in the ledger the number of facts by table and month. Call this after the last `write`."""
         if self._written:
             tables, months = zip(*self._written, strict=True)
-            values = [list(tables), list(months), list(self._written.values())]
+            filled = [_write_array(sorted(self._filled[key])) for key in self._written]
+            values = [list(tables), list(months), list(self._written.values()), filled]
             connection.execute(_NOTE, [self._log_file_id, self._load_id, self._source_id, *values])
 
     def summarise(self) -> None:
         """Summarise the indexes of the months written. Call this after the last `write`."""
         self._partitions.end()
+
+
+def _write_array(names: Iterable[str]) -> str:
+    """PostgreSQL's literal for an array of names of columns."""
+    return "{" + ",".join(f'"{name}"' for name in names) + "}"
 
 
 def note_moves(connection: psycopg.Connection, source_id: int, table: str, moved: pl.DataFrame) -> None:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import polars as pl
 import psycopg
 
-from tapewise.schema.writing.day_columns import merge
+from tapewise.schema.writing.day_columns import merge_arrays
 from tapewise.schema.writing.routes import (
     BIN_BITS,
     DAY_BITS,
@@ -48,7 +48,10 @@ _ADD = (
     " AND routes.class_of_service IS NOT DISTINCT FROM given.class_of_service"
     " ON CONFLICT (route_id, day) DO UPDATE SET "
     + ", ".join(
-        [*(f"{name} = held.{name} + excluded.{name}" for name in _COUNTS), *map(merge, _ARRAYS.values())]
+        [
+            *(f"{name} = held.{name} + excluded.{name}" for name in _COUNTS),
+            *(merge_arrays(arrays, counts=f"{name}_counts") for name, arrays in _ARRAYS.items()),
+        ]
     )
 )
 # A request may leave a cell only in its histograms, so all columns are looked at.

@@ -19,8 +19,6 @@ ROUTE = ("interface", "direction", "class_of_service")
 _TEXTS = pl.Categorical(pl.Categories("tapewise routes"))
 # Bits for the parts of a key: days since the first one (359 years), and bins.
 DAY_BITS, BIN_BITS = 17, 17
-# The hour of transfers of which only the day is known.
-UNKNOWN_HOUR = 24
 
 
 def number_routes(rows: pl.DataFrame, columns: Sequence[str] = ROUTE) -> tuple[pl.Series, pl.DataFrame]:
@@ -28,14 +26,19 @@ def number_routes(rows: pl.DataFrame, columns: Sequence[str] = ROUTE) -> tuple[p
 
     Rows with the same values in `columns` have the same route. A number in these columns is not negative.
     """
-    packed = pl.Series([0], dtype=pl.Int64).new_from_index(0, rows.height)
+    packed = pack_columns(rows, columns, pl.Series([0], dtype=pl.Int64).new_from_index(0, rows.height))
+    route = packed.unique().sort().search_sorted(packed).cast(pl.Int64)
+    names = rows.select(*columns, route=route).unique("route", keep="any")
+    return route, names
+
+
+def pack_columns(rows: pl.DataFrame, columns: Sequence[str], packed: pl.Series) -> pl.Series:
+    """Return one number for each row, which is different where `packed` or a value in `columns` is."""
     for name in columns:
         value = rows[name].cast(_TEXTS).to_physical() if rows[name].dtype == pl.String else rows[name]
         code = value.cast(pl.Int64).fill_null(-1) + 1
         packed = packed * (1 + max(code.unique(), default=0)) + code
-    route = packed.unique().sort().search_sorted(packed).cast(pl.Int64)
-    names = rows.select(*columns, route=route).unique("route", keep="any")
-    return route, names
+    return packed
 
 
 def name_routes(sums: pl.DataFrame, names: pl.DataFrame, first_day: int) -> pl.DataFrame:
@@ -46,29 +49,14 @@ def name_routes(sums: pl.DataFrame, names: pl.DataFrame, first_day: int) -> pl.D
     ).join(names, on="route")
 
 
-def find_hours(transfers: pl.DataFrame, timezone: str) -> tuple[pl.Series, pl.Series]:
-    """Return the local day of each transfer, counted since 1970, and its hour."""
-    local, run = _convert_minutes(transfers["ended_at"], timezone)
-    hours = local.dt.hour().cast(pl.Int64).gather(run)
-    unknown = pl.Series([UNKNOWN_HOUR], dtype=pl.Int64)
-    return local.dt.date().cast(pl.Int64).gather(run), hours.zip_with(
-        ~transfers["is_time_of_day_unknown"], unknown
-    )
-
-
 def find_days(moments: pl.Series, timezone: str) -> pl.Series:
     """Return the local day of each moment, counted since 1970."""
-    local, run = _convert_minutes(moments, timezone)
-    return local.dt.date().cast(pl.Int64).gather(run)
-
-
-def _convert_minutes(moments: pl.Series, timezone: str) -> tuple[pl.Series, pl.Series]:
-    """Return the local times of the runs of moments in one minute, and the run of each moment."""
     # Clocks differ from UTC by whole minutes. Moments of one minute are mostly next to each other, and time
     # zones cost more than all the sums: each run of a minute is converted once.
     minutes = moments.dt.epoch("us") // MINUTE_US
     at = pl.from_epoch(minutes.rle().struct.field("value") * MINUTE_US, "us")
-    return at.dt.replace_time_zone("UTC").dt.convert_time_zone(timezone), minutes.rle_id()
+    local = at.dt.replace_time_zone("UTC").dt.convert_time_zone(timezone)
+    return local.dt.date().cast(pl.Int64).gather(minutes.rle_id())
 
 
 def find_first_day(days: pl.Series) -> int:

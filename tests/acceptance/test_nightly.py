@@ -49,6 +49,12 @@ def test_it_runs_from_any_folder_with_metrics_and_a_status(tapewise, folder, tmp
     ]
     assert "tapewise_last_run_exit_status 0.0" in (tmp_path / "tapewise.prom").read_text()
 
+    # The run has counted the archive's files, so there is nothing left to count.
+    refreshed = tapewise("refresh", "--archive", "nightly")
+    assert (refreshed.returncode, refreshed.stderr) == (0, "")
+    assert refreshed.stdout == "Nothing to prepare: everything is up to date or is computed on demand.\n"
+    assert tapewise("refresh", "--archive", "absent").returncode == 1
+
     (folder / "logs" / "hsi.log").unlink()
     with (folder / "logs" / "nft.log").open("a") as log:
         log.write("nonsense\n")

@@ -15,11 +15,12 @@ from psycopg import sql
 
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.tables.models import event_time_columns
-from tests.day_cells import WRONG_CELLS, WRONG_ROUTES
+from tests.day_cells import WRONG_CELLS, WRONG_ROUTES, WRONG_SIZES, WRONG_SPANS
+from tests.filled_columns import MISSING_COLUMNS
 from tests.request_cells import WRONG_REQUEST_CELLS
 
 FACTS = tuple(event_time_columns)
-ROLLUPS = ("activity_cells", "day_cells", "request_cells")
+ROLLUPS = ("activity_cells", "day_cells", "size_cells", "request_cells")
 # If facts are loaded in another way, their lineage and the ids of their names may differ.
 LINEAGE = {"id", "log_file_id", "line_number"}
 NAMED = {
@@ -201,7 +202,10 @@ VIOLATIONS = {
         UNION ALL
         (SELECT 'held', * FROM (TABLE held EXCEPT ALL TABLE recount) AS surplus)
     """,
+    "the ledger does not name a column in which facts have values": MISSING_COLUMNS,
     "the day cells are not a recount of the transfers": WRONG_CELLS,
+    "the size cells are not a recount of the transfers": WRONG_SIZES,
+    "a month or year of sizes is not the sum of its days": WRONG_SPANS,
     "the request cells are not a recount of the requests": WRONG_REQUEST_CELLS,
     "a route has no cell": WRONG_ROUTES,
     "a fact is from a time that its archive has forgotten": """
@@ -283,13 +287,13 @@ def digest_facts(warehouse: Warehouse) -> dict[str, tuple[int, Decimal]]:
 
 
 def _facts_query(connection: psycopg.Connection, table: str) -> sql.Composable:
-    if table in ("day_cells", "request_cells"):  # with arrays, and the numbers of routes
+    if table in ("day_cells", "size_cells", "request_cells"):  # with arrays, and the numbers of routes
         return sql.SQL(
             "SELECT archives.name, sources.name, interface, direction, class_of_service,"
-            " (to_jsonb(rows) - 'route_id')::text FROM core.{} AS rows"
+            " (to_jsonb(rows) - 'route_id')::text FROM {} AS rows"
             " JOIN core.routes ON routes.id = route_id JOIN ledger.sources ON sources.id = source_id"
             " JOIN core.archives ON archives.id = archive_id"
-        ).format(sql.Identifier(table))
+        ).format(sql.Identifier("core", table))
     columns = [
         row[0]
         for row in connection.execute(

@@ -1,7 +1,7 @@
-"""What is added to `core.day_cells` can be taken away again; percentiles are within their bound."""
+"""Cells of days do not depend on the order of loads; percentiles are within their bound."""
 
 import random
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Any
 
 import polars as pl
@@ -9,12 +9,22 @@ import psycopg
 import pytest
 
 from tapewise.schema.tables.models import transfers
-from tapewise.schema.writing.day_cells import add_days, sum_days
+from tapewise.schema.writing.day_cells import add_days, replace_days
+from tapewise.schema.writing.day_sums import sum_days
 from tapewise.schema.writing.loader import frame_schema
 from tests.sql.cases import insert_rows, run_query
 
 # The middle of a bin is within 1/128 of every rate in it, and so is what lies between two of them.
 BOUND = 1 / 128
+# The columns to compare, and what they are ordered by.
+ANSWERS = {
+    "monthly_rates": ("*", "starts_on, interface, direction"),
+    "size_times": (
+        "interface, direction, size_from_bytes, size_to_bytes, transfer_count, mean_size_bytes,"
+        " min_duration_s, p10_duration_s, p50_duration_s, p90_duration_s, first_on, last_on",
+        "size_from_bytes, interface, direction",
+    ),
+}
 
 
 def make_transfers(hour: int, size: int, **values: object) -> pl.DataFrame:
@@ -29,35 +39,77 @@ def make_transfers(hour: int, size: int, **values: object) -> pl.DataFrame:
     return pl.DataFrame([row | flags | values], schema=frame_schema(transfers))
 
 
-def test_what_was_added_can_be_subtracted(database: psycopg.Connection) -> None:
+def test_a_day_can_be_counted_again(database: psycopg.Connection) -> None:
     insert_rows(database, {"archives": [{"name": "llnl"}]})
     [(source_id,)] = database.execute("SELECT id FROM ledger.sources").fetchall()
 
     def read_cells() -> list[Any]:
-        return database.execute("SELECT * FROM core.day_cells ORDER BY route_id, day").fetchall()
-
-    stays = sum_days(make_transfers(12, 1000), "UTC")
-    others = [
-        sum_days(make_transfers(hour, size, **values), "UTC")
-        for hour, size, values in [
-            (12, 1000, {}),
-            (13, 1000, {}),
-            (12, 5000, {}),
-            (14, 0, {"is_time_of_day_unknown": True, "class_of_service": "4"}),
-            (12, 7, {"is_failed": True}),
+        return [
+            database.execute(f"SELECT * FROM {table} ORDER BY 1, 2, 3").fetchall()
+            for table in ("core.day_cells", "core.size_cells")
         ]
+
+    day = date(2000, 1, 15)
+    others = [
+        make_transfers(12, 5, ended_at=datetime(*moment, tzinfo=UTC))
+        for moment in [(2000, 1, 14, 12), (2000, 1, 16, 12), (2000, 12, 31, 12), (2001, 1, 1, 12)]
     ]
-    add_days(database, source_id, [stays])
+    add_days(database, source_id, [sum_days(pl.concat(others), "UTC")])
+    without = read_cells()
+    stays = make_transfers(12, 1000, duration_s=2.0)
+    added = sum_days(stays, "UTC")
+    add_days(database, source_id, [added])
     before = read_cells()
-    for other in others:
-        add_days(database, source_id, [other])
+    for hour, size, values in [
+        (12, 1000, {}),
+        (13, 1000, {}),
+        (12, 5000, {}),
+        (14, 0, {"is_time_of_day_unknown": True, "class_of_service": "4"}),
+        (12, 7, {"is_failed": True}),
+    ]:
+        add_days(database, source_id, [sum_days(make_transfers(hour, size, **values), "UTC")])
         assert read_cells() != before
-        add_days(database, source_id, [other.negate()])
+        replace_days(database, source_id, [day], added)
         assert read_cells() == before
-    add_days(database, source_id, [*others, *(other.negate() for other in others)])
-    assert read_cells() == before
-    add_days(database, source_id, [stays.negate()])
-    assert read_cells() == []
+    assert before != without
+    replace_days(database, source_id, [day], sum_days(stays.clear(), "UTC"))
+    assert read_cells() == without
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_order_and_the_parts_of_a_file_do_not_matter(database: psycopg.Connection, seed: int) -> None:
+    dice = random.Random(seed)
+    rows = pl.concat(
+        make_transfers(
+            dice.randrange(24),
+            dice.choice([0, 1, 2**31 - 1, 10**18]),
+            duration_s=dice.choice([None, 0.0, 0.1, 1 / 3, 1e5]),
+            ended_at=datetime(2000, 1, dice.randrange(1, 4), 12, dice.randrange(60), tzinfo=UTC),
+            is_size_saturated=dice.random() < 0.3,
+            is_time_of_day_unknown=dice.random() < 0.3,
+            is_duration_coarse=dice.random() < 0.3,
+            is_failed=dice.random() < 0.1,
+        )
+        for _ in range(200)
+    )
+    found = []
+    for is_second in (False, True):
+        database.execute("BEGIN")
+        insert_rows(database, {"archives": [{"name": "llnl"}]})
+        [(source_id,)] = database.execute("SELECT id FROM ledger.sources").fetchall()
+        order = rows.sample(fraction=1, shuffle=True, seed=seed) if is_second else rows
+        parts = [sum_days(part, "Asia/Kathmandu") for part in order.iter_slices(13 if is_second else 200)]
+        add_days(database, source_id, parts[:5])
+        for part in parts[5:]:
+            add_days(database, source_id, [part])
+        found.append(
+            [
+                database.execute(f"SELECT to_jsonb(t) - 'route_id' FROM {table} AS t ORDER BY 1").fetchall()
+                for table in ("core.day_cells", "core.size_cells")
+            ]
+        )
+        database.execute("ROLLBACK")
+    assert found[0] == found[1]
 
 
 def test_days_may_be_before_1970_and_far_apart(database: psycopg.Connection) -> None:
@@ -101,21 +153,21 @@ def test_percentiles_are_within_their_bound(database: psycopg.Connection, seed: 
         for number in range(800)
     ]
     insert_rows(database, {"transfers": transfers})
-    about, exactly = (
-        run_query(
-            database,
-            f"SELECT * FROM mart.monthly_rates(is_exact => {is_exact})"
-            " ORDER BY starts_on, interface, direction",
-        )
-        for is_exact in (False, True)
-    )
-    assert len(about) == len(exactly) >= 6
     errors = []
-    for ours, theirs in zip(about, exactly, strict=True):
-        for name, value in theirs.items():
-            if name.startswith("p"):
-                errors.append(abs(ours[name] / value - 1))
-            else:
-                assert ours[name] == value
+    for function, (columns, order) in ANSWERS.items():
+        about, exactly = (
+            run_query(
+                database,
+                f"SELECT {columns} FROM mart.{function}(is_exact => {is_exact}) AS answers ORDER BY {order}",
+            )
+            for is_exact in (False, True)
+        )
+        assert len(about) == len(exactly) >= 6
+        for ours, theirs in zip(about, exactly, strict=True):
+            for name, value in theirs.items():
+                if name.startswith("p"):
+                    errors.append(abs(ours[name] / value - 1))
+                else:
+                    assert ours[name] == value
     assert max(errors) <= BOUND
     assert max(errors) > BOUND / 4  # they are not the exact ones

@@ -66,8 +66,26 @@ def test_nothing_is_wrong(settings: Settings, warehouse: Warehouse) -> None:
         "access",
         "ledger",
         "doubles",
+        "rollups",
         "plans",
     ]
+
+
+def test_transfers_that_an_older_program_loaded_are_noticed(
+    settings: Settings, warehouse: Warehouse, database: psycopg.Connection
+) -> None:
+    add_cells = (
+        "INSERT INTO core.activity_cells SELECT id, %s::timestamptz, 'nft', 'get', 3, 0, 0, 0, 0"
+        " FROM core.archives WHERE name = 'llnl'"
+    )
+    database.execute(add_cells, ["1990-01-01T00:00:00Z"])
+    database.commit()
+    [(check, sentence)] = find(settings, warehouse)
+    assert check == "rollups" and sentence.startswith("Archive 'llnl' has ")
+    # Days that are forgotten may be missing.
+    database.execute("UPDATE core.archives SET retained_since = '1990-01-02T00:00:00Z' WHERE name = 'llnl'")
+    database.commit()
+    assert find(settings, warehouse) == []
 
 
 def test_silence_is_reported_unless_an_outage_explains_it(

@@ -1,7 +1,7 @@
 """Compares idle intervals and windows with an independent count, for random transfers near clock changes."""
 
 import random
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from itertools import pairwise
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -182,6 +182,72 @@ def test_silence_agrees_with_an_independent_count(database: psycopg.Connection, 
                 for row in rows
                 if row["archive"] == zone
             } == idle_windows(asked_for, outages[zone], zone)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_long_gaps_from_cells_are_those_from_transfers(database: psycopg.Connection, seed: int) -> None:
+    """Gaps of 20 minutes or more are searched for in the cells, and shorter ones in the transfers."""
+    dice = random.Random(seed)
+    transfers, cells, archives = [], [], []
+    for zone, days in ZONES.items():
+        retained = datetime.combine(days[0], time(dice.randrange(24), 5), UTC) - timedelta(days=1)
+        archives.append(
+            {"name": zone, "timezone": zone} | ({"retained_since": retained} if seed == 2 else {})
+        )
+        for direction in ("put", "get"):
+            rows = make_transfers(dice, days[0], zone)[:: dice.choice([1, 2, 5])]
+            for row in dice.sample(rows, 8):
+                # Some go on for hours, across gaps between others.
+                began_at = datetime.fromisoformat(row["ended_at"]) - timedelta(hours=dice.uniform(0, 30))
+                row["started_at"] = began_at.isoformat()
+            rows = [row | {"direction": direction} for row in rows]
+            cells += [cell | {"direction": direction} for cell in make_cells(rows, zone)]
+            transfers += [
+                row for row in rows if seed != 2 or datetime.fromisoformat(row["ended_at"]) >= retained
+            ]
+    insert_rows(database, {"archives": archives, "transfers": transfers, "activity_cells": cells})
+    found = 0
+    for zone, days in ZONES.items():
+        for _ in range(8):
+            midnight = datetime.combine(days[0], time(), UTC)
+            since, until = sorted(midnight + timedelta(hours=dice.uniform(-80, 120)) for _ in range(2))
+            asked = f"archive => '{zone}'"
+            asked += dice.choice(["", f", since => '{since}', until => '{until}'", f", since => '{since}'"])
+            asked += dice.choice(["", ", direction => 'put'"])
+            shortest_s = dice.choice([1200, 1200.5, 3600, 20000])
+            columns = "SELECT to_jsonb(gaps) - 'is_explained' AS gap FROM mart.idle_intervals"
+            by_cells = run_query(
+                database,
+                f"{columns}({asked}, shortest_s => {shortest_s}) AS gaps ORDER BY started_at, ended_at",
+            )
+            by_transfers = run_query(
+                database,
+                f"{columns}({asked}) AS gaps WHERE idle_s >= {shortest_s} ORDER BY started_at, ended_at",
+            )
+            assert by_cells == by_transfers, (asked, shortest_s)
+            found += len(by_cells)
+    assert found > 50
+
+
+def test_only_the_edges_of_candidates_are_read(database: psycopg.Connection) -> None:
+    transfers = make_transfers(random.Random(1), date(1998, 10, 25), "UTC")
+    insert_rows(
+        database,
+        {
+            "archives": [{"name": "UTC"}],
+            "transfers": transfers,
+            "activity_cells": make_cells(transfers, "UTC"),
+        },
+    )
+    for shortest_s, is_all_read in ((3600, False), (1199, True)):
+        plan = run_query(
+            database,
+            "EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF)"
+            f" SELECT * FROM mart.idle_intervals('UTC', shortest_s => {shortest_s})",
+        )
+        scans = [line["QUERY PLAN"] for line in plan if " on transfers_" in line["QUERY PLAN"]]
+        once = [line for line in scans if "loops=1)" in line]
+        assert bool(once) == is_all_read, scans
 
 
 def test_ranges_of_days_add_up_to_the_whole(database: psycopg.Connection) -> None:

@@ -39,6 +39,8 @@ CALCULATING = [each for each in FUNCTIONS if not reads_tables(each)]
 READING = [each for each in FUNCTIONS if reads_tables(each)]
 # mart.activity reads only cells of ten minutes, which know neither the client nor the class of service.
 ASKED = [each for each in READING if each.name != "activity"]
+# mart.envelope_choices reads only cells of days, which do not know the client.
+ASKED_OF_FACTS = [each for each in ASKED if each.name != "envelope_choices"]
 COMPARING = [each.name for each in READING if "b" in each.metadata.arguments]
 # Functions that read only the cells of days, unless a client is asked for.
 DAYS = ("selected_days", "selected_request_days")
@@ -46,7 +48,7 @@ BY_DAY = [each.name for each in READING if {*DAYS} & {*each.metadata.depends_on}
 # For functions that do not always read the transfers, arguments that make them do so.
 READS_TRANSFERS = {
     "idle_windows": ["client => 'cray'"],
-    **{name: ["client => 'cray'"] for name in (*BY_DAY, *DAYS)},
+    **{name: ["client => 'cray'"] for name in (*BY_DAY, *DAYS, "selected_sizes")},
     **{name: ["a => 'llnl'", "b => 'llnl'"] for name in COMPARING},
 }
 # The facts that a function reads instead of transfers.
@@ -55,10 +57,10 @@ FACTS = {"stage_times": "stages"}
 LOOKING_BACK = [
     each.name
     for each in READING
-    if each.name == "file_histories" or "file_histories" in each.metadata.depends_on
+    if {each.name, *each.metadata.depends_on} & {"file_histories", "selected_file_days"}
 ]
 # These read no table of facts: only names, or what a study keeps about an archive's requests.
-OF_NO_TABLE = ("user_names", "workload_classes", "workload_models")
+OF_NO_TABLE = ("file_days", "user_names", "workload_classes", "workload_models")
 THREE_MONTHS = [f"1998-{month}-05T00:00:00Z" for month in ("03", "04", "05")]
 
 # Everything that a rebuild makes, without object numbers.
@@ -431,8 +433,8 @@ def test_objects_that_read_facts_of_logs_declare_their_needs(each: MartObject) -
         below |= more
     texts = " ".join(re.sub(r"--.*", "", other.text) for other in OBJECTS if other.name in below)
     fact_tables = [table.name for table in FACT_TABLES]
-    derived = ["mounts", "tape_operations", "activity_cells", "day_cells", "request_cells", "log_files"]
-    tables = "|".join([*fact_tables, *derived])
+    derived = ["mounts", "tape_operations", "activity_cells", "day_cells", "size_cells", "request_cells"]
+    tables = "|".join([*fact_tables, *derived, "log_files"])
     is_fed = bool(re.search(rf"\b(core|ledger)\.({tables})\b", texts))
     if each.name in ("archive_facts", "coverage"):  # these report on all tables
         assert each.metadata.needs == {}
@@ -519,6 +521,15 @@ def test_the_reading_role_sees_no_name_anywhere(database: psycopg.Connection) ->
             "simulation_runs": [{}],
             "simulation_samples": [{"sampled_at": "2000-01-15T12:00:00Z"}],
             "request_waits": [{"transfer_id": 1}],
+            "file_recounts": [{}],
+            "file_days": [
+                {},
+                {"direction": "get", "age_bins": [1], "age_get_counts": [1]}
+                | {"age_unknown_size_counts": [0], "age_bytes": [1]},
+            ],
+            "envelope_preparations": [{}],
+            "prepared_envelopes": [{}],
+            "prepared_blocks": [{}],
         },
     )
     database.execute("SET ROLE tapewise_reader")
@@ -551,7 +562,7 @@ def test_functions_are_not_granted_to_everybody(database: psycopg.Connection) ->
 # Planned
 
 
-@pytest.mark.parametrize("function", ASKED, ids=names(ASKED))
+@pytest.mark.parametrize("function", ASKED_OF_FACTS, ids=names(ASKED_OF_FACTS))
 @pytest.mark.parametrize("role", ["tapewise", "tapewise_reader"])
 def test_functions_are_inlined_and_prune_partitions(
     database: psycopg.Connection, function: MartObject, role: str
@@ -579,7 +590,7 @@ def test_functions_are_inlined_and_prune_partitions(
     assert len(set(re.findall(rf"{facts}_1998_\d\d", everything))) == 3
 
 
-@pytest.mark.parametrize("function", ASKED, ids=names(ASKED))
+@pytest.mark.parametrize("function", ASKED_OF_FACTS, ids=names(ASKED_OF_FACTS))
 def test_times_known_only_at_execution_prune_too(database: psycopg.Connection, function: MartObject) -> None:
     insert_rows(
         database,
@@ -606,6 +617,14 @@ def test_questions_of_days_read_no_facts(database: psycopg.Connection, name: str
         plan = explain(database, f"SELECT * FROM mart.{name}({call})")
         assert "day_cells" in plan or "request_cells" in plan
         assert not re.search(r"(transfers|requests)_\d|hosts", plan)
+
+
+def test_durations_by_size_read_no_facts(database: psycopg.Connection) -> None:
+    insert_rows(database, {"transfers": [{"ended_at": moment} for moment in THREE_MONTHS]})
+    for call in ("", "'llnl', '1998-04-03', '1998-04-29', 'nft', 'get', NULL, 'a'"):
+        plan = explain(database, f"SELECT * FROM mart.selected_sizes({call})")
+        assert "size_cells" in plan
+        assert not re.search(r"transfers_\d|hosts", plan)
 
 
 def test_residuals_fit_their_line_once(database: psycopg.Connection) -> None:

@@ -215,6 +215,31 @@ def test_a_later_day_forgets_more_and_an_earlier_one_is_refused(warehouse: Wareh
     assert read_counts(warehouse)[0][5:10] == (5, 2, 0, 3, 0)
 
 
+@pytest.mark.parametrize(
+    "zone, day, is_refused",
+    [
+        # From 0:01 back to 23:01.
+        ("America/St_Johns", date(1997, 10, 26), True),
+        ("America/St_Johns", date(1997, 10, 25), False),
+        ("America/St_Johns", date(1997, 10, 27), False),
+        # From 1:00 back to 0:00 of the same day.
+        ("America/Havana", date(1997, 10, 12), False),
+    ],
+)
+def test_a_day_that_begins_twice_is_not_cut(
+    warehouse: Warehouse, tmp_path: Path, zone: str, day: date, is_refused: bool
+) -> None:
+    lines = [f"1 97/10/{number} 00:00:30 js {number} 1.500\n".encode() for number in (11, 12, 25, 26, 27)]
+    source = source_of(warehouse, "nft", zone=zone)
+    read(warehouse, source, write(tmp_path / "log", lines))
+    if is_refused:
+        with pytest.raises(RetentionError, match="went back to the day before"):
+            forget(warehouse, day)
+    else:
+        assert forget(warehouse, day).fact_count > 0
+    check_warehouse(warehouse)
+
+
 def test_a_simulated_archive_forgets_nothing(warehouse: Warehouse) -> None:
     with closing(warehouse.connect(Role.OWNER)) as connection, connection.transaction():
         connection.execute(

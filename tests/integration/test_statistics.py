@@ -139,3 +139,17 @@ def test_sources_are_counted_when_one_is_created(
         "SELECT reltuples::bigint FROM pg_class WHERE oid = 'ledger.sources'::regclass"
     )
     assert counted.fetchone() == (1,)
+
+
+def test_rollups_are_counted_once_they_are_large(
+    load: Load, database: psycopg.Connection, tmp_path: Path
+) -> None:
+    for table in ("activity_cells", "day_cells", "size_cells"):
+        database.execute(f"ALTER TABLE core.{table} SET (autovacuum_enabled = off)".encode())
+    database.commit()
+    load(write_log(tmp_path / "a.log", MANY, step_s=600), "nft")
+    row = database.execute(
+        "SELECT relpages >= 16, reltuples > 0 FROM pg_class WHERE oid = 'core.activity_cells'::regclass"
+    ).fetchone()
+    assert row == (True, True)
+    assert find_stale(database) == set()

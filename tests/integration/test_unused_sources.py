@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,9 @@ from tapewise.ingest.loading import loads
 from tapewise.ingest.loading.loads import FileResult, load_file
 from tapewise.ingest.sources.sources import Source, SourceRequest
 from tapewise.ingest.sources.unused import drop_unused_source, drop_unused_sources
+from tapewise.ingest.upkeep.retention import forget_detail
 from tapewise.ingest.upkeep.source_drops import drop_source
+from tapewise.ingest.upkeep.source_replacements import replace_source
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.errors import DatabaseError, LogFileError, SourceError
 from tests.conftest import NOW, register
@@ -171,3 +175,18 @@ def test_a_command_keeps_sources_it_used_and_those_the_database_interrupted(
     with pytest.raises(LogFileError), drop_unused_sources(warehouse, sources[:1], is_dry=False):
         raise LogFileError("a.log: is damaged")
     assert count(warehouse)[:2] == (0, 0)
+
+
+def test_a_source_that_has_only_cells_left_stays_as_it_is(
+    warehouse: Warehouse, source: Source, read: Read, tmp_path: Path
+) -> None:
+    """They count days whose detail is forgotten, by the settings of the source."""
+    read(LINE)
+    forget_detail(warehouse, "test", date(1998, 1, 1), NOW)
+    (tmp_path / "a.log").unlink()
+    replace_source(warehouse, "test", "nft", log_format=None, timezone=None, now=NOW)
+    assert count(warehouse)[1:3] == (1, 0)
+    assert not drop_unused_source(warehouse, source)
+    assert count(warehouse)[1:3] == (1, 0)
+    with pytest.raises(SourceError):
+        register(warehouse, replace(source.request, timezone="America/Los_Angeles"))

@@ -15,7 +15,7 @@ from tapewise.ingest.nightly.run import hold_round
 from tapewise.schema.backups import back_up, restore
 from tapewise.schema.cli import db
 from tapewise.schema.database import Role, Warehouse
-from tapewise.schema.errors import DatabaseError
+from tapewise.schema.errors import DatabaseError, RevisionError
 from tapewise.schema.settings import Settings
 from tapewise.schema.tables import upgrade as upgrades
 from tapewise.schema.tables.blockers import Blocker
@@ -130,6 +130,27 @@ def test_a_load_stops_an_upgrade_that_changes_tables(
         loader.execute("INSERT INTO core.archives (name, kind, timezone) VALUES ('a', 'synthetic', 'UTC')")
         with pytest.raises(DatabaseError, match=f"pid {loader.info.backend_pid} "):
             renew()
+
+
+def test_a_load_that_waited_for_an_upgrade_is_refused(warehouse: Warehouse, load, tmp_path: Path) -> None:
+    """It would not fill the tables that the upgrade has added."""
+    log = tmp_path / "nft.log"
+    log.write_text("005041 97/10/01 00:01:41 js 7700 0.425\n")
+    load(log, "nft")
+    log.write_text("005041 97/10/02 00:01:41 js 7700 0.425\n")
+    with closing(warehouse.connect(Role.OWNER)) as upgrading, ThreadPoolExecutor(1) as pool:
+        upgrading.execute("LOCK TABLE core.archives IN ACCESS EXCLUSIVE MODE")
+        loading = pool.submit(load, log, "nft")
+        with closing(warehouse.connect(Role.OWNER, autocommit=True)) as looking:
+            while not looking.execute("SELECT FROM pg_locks WHERE NOT granted").rowcount:
+                assert not loading.done()
+                time.sleep(0.01)
+        upgrading.execute("UPDATE ledger.revisions SET version_num = '0022'")
+        upgrading.commit()
+        with pytest.raises(RevisionError, match="has revision 0022"):
+            loading.result()
+    with warehouse.connect(Role.OWNER) as connection:
+        assert connection.execute("SELECT count(*) FROM core.transfers").fetchone() == (1,)
 
 
 def test_two_simultaneous_first_upgrades_make_one_warehouse(empty: Warehouse) -> None:

@@ -52,10 +52,11 @@ def test_a_backup_of_the_first_release_is_restored_and_upgraded(
 
 
 def test_a_backup_of_the_previous_revision_is_restored_and_upgraded(
-    warehouse: Warehouse, site: Site, load, tmp_path: Path, next_program: str
+    warehouse: Warehouse, site: Site, load, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     (tmp_path / "nft.log").write_text(NFT)
     load(tmp_path / "nft.log", "nft")
+    next_program = request.getfixturevalue("next_program")
     back_up(warehouse, tmp_path / "old.dump")
     with site.clone() as other:
         assert restore(other, tmp_path / "old.dump") == known_revisions()[-2]

@@ -32,7 +32,8 @@ from tapewise.schema.tables.upgrade import (
     upgrade,
 )
 from tests.conftest import NOW, register
-from tests.integration.evidence import check_warehouse, read_facts
+from tests.filled_columns import SURPLUS_COLUMNS
+from tests.integration.evidence import ROLLUPS, check_warehouse, read_facts
 from tests.integration.test_requests import make_world
 
 FIRST = "0021"
@@ -188,12 +189,18 @@ def test_an_upgrade_keeps_the_data_of_the_first_release(empty: Warehouse):
     upgrade(connect)
     # Add the columns of later revisions here, by table.
     added: dict[str, dict[str, object]] = {}
+    of_transfers = ["duration_s", "host_id", "size_bytes", "user_id"]
+    of_failed = ["failed", *(f"failed {name}" for name in of_transfers)]
     found = read_tables(empty)
-    # 0023 counts the transfers by day.
+    # 0023 counts the transfers by day, 0024 also their sizes and durations by day, month and year.
     assert sorted(row["direction"] for row in found.pop("core.routes")) == ["get", "put"]
     assert sorted(row["day"] for row in found.pop("core.day_cells")) == ["1997-10-01", "1997-11-01"]
+    assert len(found.pop("core.size_cells")) == 3  # one of the two failed
     # 0025 counts the requests that did not fail.
     assert [row["day"] for row in found.pop("core.request_cells")] == ["1997-10-01"]
+    # 0028 says which columns have values; the transfer of November failed.
+    filled = [row.pop("filled_columns") for row in found["ledger.loaded_rows"]]
+    assert filled == [of_transfers, sorted([*of_failed, *of_transfers])]
     assert found == {table: [row | added.get(table, {}) for row in rows] for table, rows in data.items()}
     with empty.connect(Role.READER) as connection:
         assert connection.execute(
@@ -220,16 +227,24 @@ def test_an_upgrade_counts_the_facts_that_are_there_as_loading_them_does(
                 archive_timezone=zone,
             )
             load_file(warehouse, register(warehouse, request), path, now=NOW)
+    filled = "SELECT * FROM ledger.loaded_rows ORDER BY log_file_id, load_id, fact_table, month"
+    with connect() as connection:
+        noted = connection.execute(filled).fetchall()
+        assert connection.execute(SURPLUS_COLUMNS).fetchall() == []
     loaded = read_facts(warehouse)
-    assert len(loaded["day_cells"]) > 20 and len(loaded["request_cells"]) > 10
+    assert len(loaded["day_cells"]) > 20 and len(loaded["size_cells"]) > 20
+    assert len(loaded["request_cells"]) > 10
     downgrade(connect, FIRST)
     upgrade(connect)
-    assert read_facts(warehouse) == loaded
+    found = read_facts(warehouse)
+    assert [found[table] for table in ROLLUPS] == [loaded[table] for table in ROLLUPS]
+    with connect() as connection:
+        assert connection.execute(filled).fetchall() == noted
     check_warehouse(warehouse)
 
 
 def test_a_later_revision_upgrades_and_downgrades_with_data(
-    warehouse: Warehouse, load, tmp_path: Path, next_program: str
+    warehouse: Warehouse, load, tmp_path: Path, request: pytest.FixtureRequest
 ):
     def connect() -> psycopg.Connection:
         return warehouse.connect(Role.OWNER)
@@ -237,6 +252,7 @@ def test_a_later_revision_upgrades_and_downgrades_with_data(
     log = tmp_path / "nft.log"
     log.write_text("005041 97/10/01 00:01:41 js 7700 0.425\n")
     load(log, "nft")
+    next_program = request.getfixturevalue("next_program")
     with connect() as connection:
         drop_mart(connection)  # its views affect pg_dump's order
         newest = current_revision(connection)
@@ -262,6 +278,10 @@ def test_a_later_revision_upgrades_and_downgrades_with_data(
 PUBLISHED = {
     "0021_first_release.sql": "6e61bcd58d4ada75697ec6538ef14acf",
     "0021_first_release.py": "845feb256a0435caee759ad62da1e991",
+    "0022_statistics.py": "ef288cb925786e945cf01b4d52704a1f",
+    "0022_statistics.sql": "8d2e1dc0c9ba27803b29720e8f93c1f4",
+    "0023_day_cells.py": "bffae0b8097535265e45198f79cdc5ad",
+    "0023_day_cells.sql": "e7a3639fa7ace7372d888fae1bd2c86a",
 }
 
 

@@ -12,8 +12,9 @@
 In `given`, a row refers to its archive, source, client and user by name, as the logs do. Missing values are
 filled in: one measured archive `llnl` in UTC, one counted source for each archive, and the values below for
 facts. `copies: 25` stands for 25 copies of the row. Requests, mounts and tape operations are derived as in a
-load unless rows of one of these tables are given. Transfers and requests are counted in
-the cells of their days.
+load unless rows of one of these tables are given. Transfers and requests are counted in the cells of their
+days. Further `day_cells` (interface, direction, class_of_service, day, transfer_count) represent any number
+of transfers.
 
 In `expect`, each row has exactly the columns of the query. Floats may differ by
 `relative_tolerance` (default 1e-9) and `absolute_tolerance` (default 0); a float may be written as a
@@ -35,8 +36,8 @@ import yaml
 from psycopg import sql
 
 from tapewise.ingest.requests.pending import rebuild_derived
-from tapewise.schema.tables.models import event_time_columns
-from tests.day_cells import fill_day_cells
+from tapewise.schema.tables.models import event_time_columns, metadata
+from tests.day_cells import add_day_cell, fill_day_cells
 from tests.request_cells import fill_request_cells
 
 Row = dict[str, Any]
@@ -186,6 +187,30 @@ _DEFAULTS: dict[str, Row] = {
         "ignored_count": 0,
         "rejected_count": 0,
     },
+    "loaded_rows": {"log_file_id": 1, "fact_table": "transfers", "month": "2000-01-01", "row_count": 1}
+    | {"filled_columns": "{}"},
+    "file_recounts": {"event_count": 1, "last_load_id": 1, "computed_at": "2000-02-01T00:00:00Z"},
+    "file_days": {
+        "interface": "nft",
+        "direction": "put",
+        "class_of_service": None,
+        "day": "2000-01-15",
+        "put_count": 0,
+        "copy_count": 0,
+        "deleted_count": 0,
+        "overwritten_count": 0,
+        "unknown_size_count": 0,
+        "new_name_count": 0,
+        "unnamed_count": 0,
+        "put_bytes": 0,
+        "copied_bytes": 0,
+        "deleted_bytes": 0,
+        "overwritten_bytes": 0,
+        "age_bins": [],
+        "age_get_counts": [],
+        "age_unknown_size_counts": [],
+        "age_bytes": [],
+    },
     "ignored_lines": {"log_file_id": 1, "reason": "comment", "line_count": 1},
     "rejected_lines": {"log_file_id": 1, "reason": "no such date", "line_hash": 0},
     "workload_models": {
@@ -221,6 +246,33 @@ _DEFAULTS: dict[str, Row] = {
         "time_log10": 0.0,
         "size_quantiles_bytes": [1000.0],
         "time_quantiles_s": [1.0],
+    },
+    "envelope_preparations": {
+        "counted": 0,
+        "transfer_count": 0,
+        "took_s": 1.0,
+        "computed_at": "2000-02-01T00:00:00Z",
+    },
+    "prepared_envelopes": {
+        "preparation_id": 1,
+        "interface": "nft",
+        "direction": "get",
+        "stratum_size": 25,
+        "stratum_count": 3,
+        "transfer_count": 75,
+        "filtered_count": 0,
+    },
+    "prepared_blocks": {
+        "preparation_id": 1,
+        "interface": "nft",
+        "direction": "get",
+        "block_size": 200,
+        "transfer_count": 200,
+        "smallest_bytes": 1,
+        "mean_bytes": 2.0,
+        "largest_bytes": 3,
+        "is_outlier": False,
+        "is_full": True,
     },
     "simulation_runs": {
         "demand": "archive",
@@ -263,10 +315,14 @@ _EVENT_TIMES = event_time_columns | {
     "mounts": "last_event_at",
     "tape_operations": "last_event_at",
 }
-_SCHEMAS = dict.fromkeys(("log_files", "ignored_lines", "rejected_lines"), "ledger") | dict.fromkeys(
+_SCHEMAS = dict.fromkeys(
+    ("log_files", "loaded_rows", "ignored_lines", "rejected_lines"), "ledger"
+) | dict.fromkeys(
     (
         *("workload_models", "workload_groups", "workload_classes"),
         *("simulation_runs", "simulation_samples", "request_waits"),
+        *("file_recounts", "file_days"),
+        *("envelope_preparations", "prepared_envelopes", "prepared_blocks"),
     ),
     "studies",
 )
@@ -315,7 +371,7 @@ def find_cases() -> list[Case]:
 
 def insert_rows(connection: psycopg.Connection, given: Mapping[str, list[Row]]) -> None:
     """Insert `given` into an empty warehouse, with partitions, names and default values."""
-    unknown = given.keys() - _DEFAULTS.keys() - {"archives", "sources"}
+    unknown = given.keys() - _DEFAULTS.keys() - {"archives", "sources", "day_cells"}
     assert not unknown, f"given: no such tables: {sorted(unknown)}"
     archives = {
         row["name"]: _insert_one(
@@ -341,8 +397,12 @@ def insert_rows(connection: psycopg.Connection, given: Mapping[str, list[Row]]) 
             return _DEFAULTS[table] | ({"line_number": number} if table == "rejected_lines" else {}) | row
         if table in ("workload_groups", "workload_classes"):
             return _DEFAULTS[table] | ({"class_number": number} if table == "workload_classes" else {}) | row
+        if table in ("prepared_envelopes", "prepared_blocks"):
+            return _DEFAULTS[table] | row
         archive = row.pop("archive", None)
-        if table in ("workload_models", "simulation_runs", "simulation_samples", "request_waits"):
+        if table in ("workload_models", "file_recounts") or table.startswith(
+            ("envelope_", "simulation_", "request_waits")
+        ):
             return _DEFAULTS[table] | {"archive_id": archives[archive or first_archive]} | row
         source = row.pop("source", None)
         if source is None:
@@ -350,7 +410,9 @@ def insert_rows(connection: psycopg.Connection, given: Mapping[str, list[Row]]) 
             source = next((name for name, (owner, _) in sources.items() if owner == archive), None)
         assert source is not None, f"given: archive {archive} has no source"
         archive = archive or sources[source][0]
-        if table == "log_files":
+        if table == "loaded_rows":
+            row.setdefault("load_id", number)
+        if table in ("log_files", "loaded_rows", "file_days"):
             return _DEFAULTS[table] | {"source_id": sources[source][1]} | row
         filled = _DEFAULTS[table] | {"archive_id": archives[archive]}
         if table in ("activity_cells", "outages", "config_changes"):
@@ -372,8 +434,14 @@ def insert_rows(connection: psycopg.Connection, given: Mapping[str, list[Row]]) 
         rows = [resolve(table, number, row) for number, row in enumerate(_copies(given.get(table, [])), 1)]
         if rows:
             _insert_all(connection, table, rows)
+        if rows and table in event_time_columns and "loaded_rows" not in given:
+            _note_rows(connection, table, rows)
     if "transfers" in given:
         fill_day_cells(connection)
+    for row in given.get("day_cells", ()):
+        owner = row.get("archive", first_archive)
+        source_id = next(source_id for name, source_id in sources.values() if name == owner)
+        add_day_cell(connection, source_id, {key: row[key] for key in row if key != "archive"})
     for archive_id in archives.values():
         days = [
             moment.date()
@@ -510,6 +578,33 @@ def _insert_all(connection: psycopg.Connection, table: str, rows: list[Row]) -> 
         with connection.cursor() as cursor, cursor.copy(statement) as copy:
             for row in alike:
                 copy.write_row(list(row.values()))
+
+
+def _note_rows(connection: psycopg.Connection, table: str, rows: list[Row]) -> None:
+    """Record rows of facts in the ledger, as a load does, but all of them in one month."""
+    nullable = {column.name for column in metadata.tables[f"core.{table}"].columns if column.nullable}
+    of_source: dict[int, list[Row]] = {}
+    for row in rows:
+        of_source.setdefault(row["source_id"], []).append(row)
+    for source_id, alike in of_source.items():
+        names = {name for row in alike for name in nullable & row.keys() if row[name] is not None}
+        if table == "namespace_events":
+            names |= {f"kind {row['kind']}" for row in alike}
+        if table == "transfers":
+            failed = [row for row in alike if row["is_failed"]]
+            names |= {
+                f"failed {name}" for row in failed for name in nullable & row.keys() if row[name] is not None
+            }
+            names |= {"failed" for _ in failed}
+        connection.execute(
+            "INSERT INTO ledger.loaded_rows AS held"
+            " (log_file_id, load_id, fact_table, month, source_id, row_count, filled_columns)"
+            " VALUES (1, %(source)s, %(table)s, '2000-01-01', %(source)s, %(count)s, %(names)s)"
+            " ON CONFLICT (log_file_id, load_id, fact_table, month) DO UPDATE SET"
+            " row_count = held.row_count + excluded.row_count,"
+            " filled_columns = held.filled_columns || excluded.filled_columns",
+            {"source": source_id, "table": table, "count": len(alike), "names": sorted(names)},
+        )
 
 
 def _check_time(row: Row) -> None:

@@ -62,6 +62,12 @@ SELECT
     day_cells.hour_unknown_size_counts,
     day_cells.rate_bins,
     day_cells.rate_counts,
+    day_cells.ten_minutes,
+    day_cells.ten_minute_counts,
+
+    -- A part of a file says nothing about its size.
+    CASE WHEN NOT sources.is_of_parts THEN day_cells.largest END AS largest,
+    day_cells.longest,
     NULL::double precision AS rate_bytes_per_s,
 
     'transfers' = any(sources.failure_tables)

@@ -119,31 +119,26 @@ first_days AS (
 
 -- How often each hour of the week was in service: within the days of the range, from the first to the last
 -- cell of the interface and direction asked for, but not at forgotten times whose transfers are not counted.
--- (`greatest` and `least` ignore nulls.)
+-- (`greatest` and `least` ignore nulls.) Two days are longer than any local day.
 spans AS (
     SELECT
         archives.archive,
         archives.timezone,
+        greatest(min(cells.cell_at), hour_profiles.since - interval '2 days') AS first_at,
+        least(max(cells.cell_at), hour_profiles.until + interval '2 days') AS last_at,
+        -- A midnight may come twice, so days are compared.
         greatest(
-            min(cells.cell_at),
-            date_trunc('day', hour_profiles.since, archives.timezone),
+            (hour_profiles.since AT TIME ZONE archives.timezone)::date,
             CASE
                 WHEN hour_profiles.client IS NULL AND archives.retained_since IS NOT NULL
                     THEN least(
-                        archives.retained_since, first_days.first_on::timestamp AT TIME ZONE archives.timezone
+                        (archives.retained_since AT TIME ZONE archives.timezone)::date, first_days.first_on
                     )
-                ELSE archives.retained_since
-            END
-        ) AS first_at,
-        least(
-            max(cells.cell_at),
-            (
-                date_trunc(
-                    'day', (hour_profiles.until - interval '1 microsecond') AT TIME ZONE archives.timezone
-                )
-                + interval '1 day'
-            ) AT TIME ZONE archives.timezone - interval '1 microsecond'
-        ) AS last_at
+                ELSE (archives.retained_since AT TIME ZONE archives.timezone)::date
+            END,
+            '-infinity'
+        ) AS first_on,
+        coalesce(hour_profiles.until AT TIME ZONE archives.timezone, 'infinity') AS until_local
     FROM cells
     INNER JOIN archives ON cells.archive = archives.archive
     INNER JOIN first_days ON cells.archive = first_days.archive
@@ -154,7 +149,7 @@ spans AS (
     GROUP BY archives.archive, archives.timezone, archives.retained_since, first_days.first_on
 ),
 
--- Hours in which any transfer of the archive ended. Two days are longer than any local day.
+-- Hours in which any transfer of the archive ended.
 active_hours AS (
     SELECT
         spans.archive,
@@ -187,6 +182,9 @@ hours_of_spans AS (
         generate_series(
             date_trunc('hour', spans.first_at, spans.timezone), spans.last_at, interval '1 hour'
         ) AS each_hour (hour_at)
+    WHERE
+        (each_hour.hour_at AT TIME ZONE spans.timezone)::date >= spans.first_on
+        AND (each_hour.hour_at AT TIME ZONE spans.timezone)::date < spans.until_local
 ),
 
 -- The union of each archive's outages, so that time covered by two of them counts once. An outage without an

@@ -34,14 +34,39 @@ CREATE FUNCTION mart.idle_intervals(
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
--- 1. ranges, archives, asked_for: the transfers of the range and of a margin around it.
--- 2. marks: rows that stand for the transfers beyond the margin.
--- 3. heard, neighbours, silences: in the order in which transfers began, a gap lies before each
+-- 1. ranges, archives, marks: what is read: a range with a margin, and marks for the transfers beyond.
+-- 2. points, candidates, ways: the places where cells allow for a long gap, if that is what is asked for.
+-- 3. asked_for, nearby: all transfers of the range or, if only long gaps are asked for, those around
+--    candidates.
+-- 4. heard, neighbours, silences: in the order in which transfers began, a gap lies before each
 --    transfer that began after all earlier ones had ended.
--- 4. recorded, parts, lengths: how much of each gap is covered by recorded outages, and what is left.
--- 5. hour_unknown: transfers whose time of day is unknown. They do not bound a gap, but may lie in one.
-WITH transfers AS (
+-- 5. recorded, parts, lengths: how much of each gap is covered by recorded outages, and what is left.
+-- 6. hour_unknown: transfers whose time of day is unknown. They do not bound a gap, but may lie in one.
+WITH counted AS NOT MATERIALIZED (
     SELECT * FROM mart.transfers
+),
+
+-- The bounds repeat those of `ranges` below, because partitions are pruned by arguments but not by columns of
+-- a join. With `coalesce` instead of `IS NULL OR`, they are also pruned by times that are known only at
+-- execution (now() - ...).
+transfers AS NOT MATERIALIZED (
+    SELECT counted.*
+    FROM counted
+    WHERE
+        NOT counted.is_time_of_day_unknown
+        AND counted.ended_at
+        >= coalesce(idle_intervals.since, timestamptz '-infinity')
+        - greatest(idle_intervals.shortest_s, 86400) * interval '1 second'
+        AND counted.ended_at
+        < coalesce(idle_intervals.until, timestamptz 'infinity')
+        + greatest(idle_intervals.shortest_s, 86400) * interval '1 second'
+        AND (idle_intervals.interface IS NULL OR counted.interface = idle_intervals.interface)
+        AND (idle_intervals.direction IS NULL OR counted.direction = idle_intervals.direction)
+        AND (idle_intervals.client IS NULL OR counted.client = idle_intervals.client)
+        AND (
+            idle_intervals.class_of_service IS NULL
+            OR counted.class_of_service = idle_intervals.class_of_service
+        )
 ),
 
 -- Not materialized, so that each part of the query reads only the cells that it asks for.
@@ -85,38 +110,6 @@ archives AS (
     FROM ranges
 ),
 
--- A failed transfer counts, because the archive answered. The bounds repeat those of `ranges`, because
--- partitions are pruned by arguments but not by columns of a join. With `coalesce` instead of `IS NULL OR`,
--- they are also pruned by times that are known only at execution (now() - ...).
-asked_for AS (
-    SELECT
-        archives.archive_number,
-        transfers.transfer_id,
-        transfers.interface,
-        transfers.direction,
-        transfers.client,
-        transfers.is_time_ambiguous,
-        coalesce(transfers.started_at, transfers.ended_at) AS started_at,
-        transfers.ended_at
-    FROM transfers
-    INNER JOIN archives ON transfers.archive = archives.archive
-    WHERE
-        NOT transfers.is_time_of_day_unknown
-        AND transfers.ended_at
-        >= coalesce(idle_intervals.since, timestamptz '-infinity')
-        - greatest(idle_intervals.shortest_s, 86400) * interval '1 second'
-        AND transfers.ended_at
-        < coalesce(idle_intervals.until, timestamptz 'infinity')
-        + greatest(idle_intervals.shortest_s, 86400) * interval '1 second'
-        AND (idle_intervals.interface IS NULL OR transfers.interface = idle_intervals.interface)
-        AND (idle_intervals.direction IS NULL OR transfers.direction = idle_intervals.direction)
-        AND (idle_intervals.client IS NULL OR transfers.client = idle_intervals.client)
-        AND (
-            idle_intervals.class_of_service IS NULL
-            OR transfers.class_of_service = idle_intervals.class_of_service
-        )
-),
-
 -- Where the log extends before first_at or after last_at, a mark there stands for the transfers that are not
 -- read. Without it, a silence of weeks around the range would have no row. A mark has no transfer_id, and a
 -- gap that it bounds is an edge. A cell that contains last_at may have transfers after last_at, which is
@@ -152,9 +145,124 @@ marks AS (
         )
 ),
 
+-- The ten minutes in which transfers ended, and the marks.
+points AS (
+    SELECT
+        archives.archive_number,
+        cells.cell_at AS point_at
+    FROM cells
+    INNER JOIN archives ON cells.archive = archives.archive
+    WHERE
+        NOT cells.is_time_of_day_unknown
+        AND cells.cell_at > archives.first_at - interval '10 minutes'
+        AND cells.cell_at < archives.last_at
+        AND (idle_intervals.interface IS NULL OR cells.interface = idle_intervals.interface)
+        AND (idle_intervals.direction IS NULL OR cells.direction = idle_intervals.direction)
+    UNION
+    SELECT
+        marks.archive_number,
+        marks.marked_at AS point_at
+    FROM marks
+),
+
+steps AS (
+    SELECT
+        points.archive_number,
+        points.point_at AS from_at,
+        lead(points.point_at) OVER (PARTITION BY points.archive_number ORDER BY points.point_at) AS to_at
+    FROM points
+),
+
+-- A gap begins in the ten minutes after from_at, when the last transfer before it ends, and is over before
+-- the next transfer ends, in the ten minutes after to_at. So a gap of shortest_s lies in one of these steps.
+candidates AS (
+    SELECT
+        steps.archive_number,
+        steps.from_at,
+        steps.to_at,
+        steps.to_at + interval '10 minutes' AS near_until
+    FROM steps
+    WHERE
+        steps.to_at + interval '10 minutes' - steps.from_at
+        > idle_intervals.shortest_s * interval '1 second'
+),
+
+-- Shorter gaps can lie between any two cells. With many candidates, reading all transfers is faster. The
+-- cells do not distinguish clients and classes.
+ways AS (
+    SELECT
+        CASE
+            WHEN
+                idle_intervals.shortest_s >= 1200
+                AND coalesce(idle_intervals.client, idle_intervals.class_of_service) IS NULL
+                THEN (SELECT count(*) FROM candidates) <= 1000
+            ELSE FALSE
+        END AS is_by_cells
+),
+
+-- A failed transfer counts, because the archive answered.
+asked_for AS (
+    SELECT
+        archives.archive_number,
+        transfers.transfer_id,
+        transfers.interface,
+        transfers.direction,
+        transfers.client,
+        transfers.is_time_ambiguous,
+        coalesce(transfers.started_at, transfers.ended_at) AS started_at,
+        transfers.ended_at
+    FROM transfers
+    INNER JOIN archives ON transfers.archive = archives.archive
+    WHERE NOT (SELECT ways.is_by_cells FROM ways)
+),
+
+-- The transfers that ended in the ten minutes before or after a candidate, and those that ended later but
+-- were under way then. MATERIALIZED makes PostgreSQL look for them at each candidate, with the BRIN index.
+-- The comparison with -infinity makes it expect few of them, and so use the index. A transfer near two
+-- candidates is found twice, which does not matter: the second is not later than the first. (sqlfluff takes
+-- the query inside LATERAL for one that could stand before it.)
+nearby AS (
+    SELECT
+        candidates.archive_number,
+        found.transfer_id,
+        found.interface,
+        found.direction,
+        found.client,
+        found.is_time_ambiguous,
+        coalesce(found.started_at, found.ended_at) AS started_at,
+        found.ended_at
+    FROM candidates
+    INNER JOIN archives ON candidates.archive_number = archives.archive_number
+    CROSS JOIN
+        LATERAL (  -- noqa: ST05
+            WITH near AS MATERIALIZED (
+                SELECT transfers.*
+                FROM transfers
+                WHERE
+                    transfers.archive = archives.archive
+                    AND transfers.ended_at >= candidates.from_at
+                    AND transfers.ended_at < candidates.near_until
+                UNION ALL
+                SELECT transfers.*
+                FROM transfers
+                WHERE
+                    transfers.archive = archives.archive
+                    AND transfers.ended_at >= candidates.near_until
+                    AND transfers.started_at < candidates.near_until
+                    AND transfers.started_at >= timestamptz '-infinity'
+            )
+
+            SELECT near.* FROM near
+        ) AS found
+    WHERE (SELECT ways.is_by_cells FROM ways)
+),
+
 activity AS (
     SELECT asked_for.*
     FROM asked_for
+    UNION ALL
+    SELECT nearby.*
+    FROM nearby
     UNION ALL
     SELECT
         marks.archive_number,
@@ -241,6 +349,17 @@ silences AS (
             coalesce(idle_intervals.client, idle_intervals.class_of_service) IS NULL
             OR neighbours.last_transfer_id IS NOT NULL
             OR neighbours.transfer_id IS NOT NULL
+        )
+        -- Between candidates, transfers were left out, so what looks like a gap there is none.
+        AND (
+            NOT (SELECT ways.is_by_cells FROM ways)
+            OR EXISTS (
+                SELECT FROM candidates
+                WHERE
+                    candidates.archive_number = neighbours.archive_number
+                    AND candidates.from_at <= neighbours.heard_until
+                    AND candidates.to_at > neighbours.heard_until
+            )
         )
 ),
 

@@ -21,10 +21,11 @@ CREATE FUNCTION mart.records(
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
-WITH transfers AS (
+-- A range means whole local days.
+WITH cells AS (
     SELECT selected.*
     FROM
-        mart.selected_transfers(
+        mart.selected_days(
             archive => records.archive,
             since => records.since,
             until => records.until,
@@ -35,89 +36,25 @@ WITH transfers AS (
         ) AS selected
 ),
 
-archives AS (
-    SELECT * FROM mart.archives
-),
-
-asked_for AS (
-    SELECT
-        transfers.archive,
-        transfers.kind,
-        archives.timezone,
-        transfers.interface,
-        transfers.direction,
-        transfers.size_bytes,
-        transfers.duration_s,
-        transfers.is_failed,
-        transfers.is_size_saturated,
-        transfers.is_time_of_day_unknown,
-        transfers.is_of_parts,
-        transfers.ended_at,
-        date_trunc('day', transfers.ended_at, archives.timezone) AS day_at,
-        -- Ten minutes of the local clock; the two passes of a repeated hour stay apart.
-        transfers.ended_at - (
-            transfers.ended_at AT TIME ZONE archives.timezone
-            - date_bin('10 minutes', transfers.ended_at AT TIME ZONE archives.timezone, date '2000-01-01')
-        ) AS cell_at
-    FROM transfers
-    INNER JOIN archives ON transfers.archive = archives.archive
-),
-
--- Each transfer is read once for all records. Arrays are compared by their first elements, and where these
--- are equal, by the next, so the earliest of several equals wins. Sizes are exact below 2^53 bytes.
-cells AS MATERIALIZED (
-    SELECT
-        asked_for.archive,
-        asked_for.kind,
-        asked_for.timezone,
-        asked_for.interface,
-        asked_for.direction,
-        count(*) AS transfer_count,
-        sum(asked_for.size_bytes) FILTER (WHERE NOT asked_for.is_failed) AS size_bytes,
-        coalesce(bool_or(asked_for.is_size_saturated) FILTER (WHERE NOT asked_for.is_failed), FALSE)
-            AS is_saturated,
-        max(
-            ARRAY[
-                asked_for.size_bytes,
-                -extract(EPOCH FROM asked_for.ended_at)::double precision,
-                asked_for.is_size_saturated::integer,
-                asked_for.is_time_of_day_unknown::integer
-            ]
-        ) FILTER (
-            WHERE NOT asked_for.is_failed AND NOT asked_for.is_of_parts AND asked_for.size_bytes IS NOT NULL
-        ) AS largest,
-        max(
-            ARRAY[
-                asked_for.duration_s,
-                -extract(EPOCH FROM asked_for.ended_at)::double precision,
-                asked_for.is_time_of_day_unknown::integer
-            ]
-        ) FILTER (WHERE NOT asked_for.is_failed AND asked_for.duration_s IS NOT NULL) AS longest,
-        asked_for.is_time_of_day_unknown,
-        asked_for.day_at,
-        asked_for.cell_at
-    FROM asked_for
-    GROUP BY
-        asked_for.cell_at,
-        asked_for.is_time_of_day_unknown,
-        asked_for.day_at,
-        asked_for.interface,
-        asked_for.direction,
-        asked_for.archive,
-        asked_for.kind,
-        asked_for.timezone
-),
-
-ten_minutes AS (
+counts AS (
     SELECT
         cells.archive,
         cells.kind,
         cells.timezone,
-        sum(cells.transfer_count) AS transfer_count,
-        cells.cell_at
+        unnest(cells.ten_minutes) AS minutes,
+        unnest(cells.ten_minute_counts) AS transfer_count
     FROM cells
-    WHERE NOT cells.is_time_of_day_unknown
-    GROUP BY cells.archive, cells.kind, cells.timezone, cells.cell_at
+),
+
+ten_minutes AS (
+    SELECT
+        counts.archive,
+        counts.kind,
+        counts.timezone,
+        sum(counts.transfer_count) AS transfer_count,
+        counts.minutes
+    FROM counts
+    GROUP BY counts.minutes, counts.archive, counts.kind, counts.timezone
 ),
 
 days AS (
@@ -126,15 +63,27 @@ days AS (
         cells.kind,
         cells.timezone,
         sum(cells.transfer_count) AS transfer_count,
-        sum(cells.size_bytes) FILTER (WHERE cells.direction = 'put') AS put_bytes,
-        coalesce(bool_or(cells.is_saturated) FILTER (WHERE cells.direction = 'put'), FALSE) AS is_put_bound,
-        sum(cells.size_bytes) FILTER (WHERE cells.direction = 'get') AS got_bytes,
-        coalesce(bool_or(cells.is_saturated) FILTER (WHERE cells.direction = 'get'), FALSE) AS is_got_bound,
-        cells.day_at
+        sum(cells.size_bytes) FILTER (
+            WHERE
+            cells.direction = 'put'
+            AND cells.transfer_count > cells.failed_count + cells.unknown_size_count
+        ) AS put_bytes,
+        coalesce(bool_or(cells.saturated_count > 0) FILTER (WHERE cells.direction = 'put'), FALSE)
+            AS is_put_bound,
+        sum(cells.size_bytes) FILTER (
+            WHERE
+            cells.direction = 'get'
+            AND cells.transfer_count > cells.failed_count + cells.unknown_size_count
+        ) AS got_bytes,
+        coalesce(bool_or(cells.saturated_count > 0) FILTER (WHERE cells.direction = 'get'), FALSE)
+            AS is_got_bound,
+        cells.starts_on
     FROM cells
-    GROUP BY cells.archive, cells.kind, cells.timezone, cells.day_at
+    GROUP BY cells.starts_on, cells.archive, cells.kind, cells.timezone
 ),
 
+-- Arrays are compared by their first elements, and where these are equal, by the next, so the earliest of
+-- several equals wins.
 files AS (
     SELECT
         cells.archive,
@@ -145,7 +94,7 @@ files AS (
         max(cells.largest) AS largest,
         max(cells.longest) AS longest
     FROM cells
-    GROUP BY cells.archive, cells.kind, cells.timezone, cells.interface, cells.direction
+    GROUP BY cells.interface, cells.direction, cells.archive, cells.kind, cells.timezone
 ),
 
 candidates AS (
@@ -161,7 +110,7 @@ candidates AS (
         named.direction,
         named.is_lower_bound,
         FALSE AS is_hour_unknown,
-        days.day_at AS happened_at
+        days.starts_on::timestamp AT TIME ZONE days.timezone AS happened_at
     FROM days
     CROSS JOIN
         LATERAL (
@@ -183,7 +132,7 @@ candidates AS (
         NULL AS direction,
         FALSE AS is_lower_bound,
         FALSE AS is_hour_unknown,
-        ten_minutes.cell_at AS happened_at
+        to_timestamp(ten_minutes.minutes * 60.0) AS happened_at
     FROM ten_minutes
     UNION ALL
     SELECT
@@ -198,7 +147,7 @@ candidates AS (
         files.direction,
         files.largest[3] = 1 AS is_lower_bound,
         files.largest[4] = 1 AS is_hour_unknown,
-        to_timestamp(-files.largest[2]) AS happened_at
+        timestamptz 'epoch' - files.largest[2] * interval '1 microsecond' AS happened_at
     FROM files
     UNION ALL
     SELECT
@@ -213,7 +162,7 @@ candidates AS (
         files.direction,
         FALSE AS is_lower_bound,
         files.longest[3] = 1 AS is_hour_unknown,
-        to_timestamp(-files.longest[2]) AS happened_at
+        timestamptz 'epoch' - files.longest[2] * interval '1 microsecond' AS happened_at
     FROM files
 )
 

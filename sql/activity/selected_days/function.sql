@@ -37,6 +37,10 @@ CREATE FUNCTION mart.selected_days(
     hour_unknown_size_counts bigint[],
     rate_bins integer[],
     rate_counts bigint[],
+    ten_minutes integer[],
+    ten_minute_counts integer[],
+    largest bigint[],
+    longest double precision[],
     rate_bytes_per_s double precision,
     is_failure_logged boolean,
     starts_on date
@@ -75,6 +79,10 @@ SELECT
     day_cells.hour_unknown_size_counts,
     day_cells.rate_bins,
     day_cells.rate_counts,
+    day_cells.ten_minutes,
+    day_cells.ten_minute_counts,
+    day_cells.largest,
+    day_cells.longest,
     day_cells.rate_bytes_per_s,
     day_cells.is_failure_logged,
     day_cells.starts_on
@@ -144,6 +152,27 @@ SELECT
         ELSE ARRAY[mart.histogram_bin(found.rate_bytes_per_s)]
     END AS rate_bins,
     CASE WHEN found.rate_bytes_per_s IS NULL THEN '{}' ELSE ARRAY[1::bigint] END AS rate_counts,
+    CASE WHEN transfers.is_time_of_day_unknown THEN '{}' ELSE ARRAY[ten.minutes] END AS ten_minutes,
+    CASE WHEN transfers.is_time_of_day_unknown THEN '{}' ELSE ARRAY[1] END AS ten_minute_counts,
+    CASE
+        WHEN NOT transfers.is_of_parts AND found.moved_bytes IS NOT NULL
+            THEN
+                ARRAY[
+                    found.moved_bytes,
+                    -found.ended_us,
+                    transfers.is_size_saturated::integer::bigint,
+                    transfers.is_time_of_day_unknown::integer::bigint
+                ]
+    END AS largest,
+    CASE
+        WHEN NOT transfers.is_failed AND transfers.duration_s IS NOT NULL
+            THEN
+                ARRAY[
+                    transfers.duration_s,
+                    -found.ended_us::double precision,
+                    transfers.is_time_of_day_unknown::integer::double precision
+                ]
+    END AS longest,
     found.rate_bytes_per_s,
 
     transfers.is_failure_logged,
@@ -175,9 +204,28 @@ CROSS JOIN
                     AND transfers.size_bytes IS NOT NULL
                     AND transfers.duration_s IS NOT NULL
                     THEN transfers.rate_bytes_per_s
+            END,
+            (extract(EPOCH FROM transfers.ended_at) * 1000000)::bigint,
+            mod(extract(MINUTE FROM transfers.ended_at AT TIME ZONE archives.timezone)::integer, 10)
+        )
+    ) AS found (ended_local, moved_bytes, moved_us, rate_bytes_per_s, ended_us, into_ten)
+CROSS JOIN
+    LATERAL (
+        VALUES
+        (
+            floor(extract(EPOCH FROM transfers.ended_at) / 60)::integer
+            -- As in core.activity_cells, a minute is alone if its ten minutes would begin on another day.
+            - CASE
+                WHEN
+                    (
+                        (transfers.ended_at - found.into_ten * interval '1 minute')
+                        AT TIME ZONE archives.timezone
+                    )::date = found.ended_local::date
+                    THEN found.into_ten
+                ELSE 0
             END
         )
-    ) AS found (ended_local, moved_bytes, moved_us, rate_bytes_per_s)
+    ) AS ten (minutes)
 WHERE
     (selected_days.client IS NOT NULL OR selected_days.is_exact)
     AND coalesce(selected_days.since, timestamptz '-infinity')

@@ -6,7 +6,8 @@ CREATE FUNCTION mart.lower_envelopes(
     direction text DEFAULT NULL,
     client text DEFAULT NULL,
     class_of_service text DEFAULT NULL,
-    stratum_size integer DEFAULT NULL
+    stratum_size integer DEFAULT NULL,
+    is_fresh boolean DEFAULT FALSE
 ) RETURNS TABLE (
     archive text,
     kind text,
@@ -44,14 +45,35 @@ CREATE FUNCTION mart.lower_envelopes(
     regression_mean_square_s2 double precision,
     residual_mean_square_s2 double precision,
     f double precision,
-    f_p double precision
+    f_p double precision,
+    newer_count bigint,
+    is_prepared boolean,
+    computed_at timestamptz
 )
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
--- The same strata that mart.envelope_points shows, read once for both the points and the counts.
-WITH strata AS (
+-- Whether each archive's lines are computed or were prepared is known before transfers are read.
+WITH choices AS (
     SELECT *
+    FROM
+        mart.envelope_choices(
+            archive => lower_envelopes.archive,
+            since => lower_envelopes.since,
+            until => lower_envelopes.until,
+            interface => lower_envelopes.interface,
+            direction => lower_envelopes.direction,
+            client => lower_envelopes.client,
+            class_of_service => lower_envelopes.class_of_service,
+            has_default_sizes => lower_envelopes.stratum_size IS NULL OR lower_envelopes.stratum_size < 1,
+            is_fresh => lower_envelopes.is_fresh
+        )
+),
+
+-- The same strata that mart.envelope_points shows, read once for both the points and the counts. The
+-- subquery is computed first, and if it is false, nothing is read.
+strata AS (
+    SELECT candidates.*
     FROM
         mart.envelope_strata(
             archive => lower_envelopes.archive,
@@ -62,7 +84,9 @@ WITH strata AS (
             client => lower_envelopes.client,
             class_of_service => lower_envelopes.class_of_service,
             stratum_size => lower_envelopes.stratum_size
-        )
+        ) AS candidates
+    INNER JOIN choices ON candidates.archive = choices.archive AND choices.is_fresh
+    WHERE (SELECT bool_or(chosen.is_fresh) FROM choices AS chosen)
 ),
 
 -- Each archive, interface and direction, including those that lose every transfer to the filter.
@@ -197,24 +221,70 @@ errors AS (
         ) AS latency_se_s,
         lines.residual_se_s / sqrt(lines.size_squares) AS slope_se_s_per_byte
     FROM lines
+),
+
+answers AS (
+    SELECT
+        errors.archive,
+        errors.kind,
+        errors.interface,
+        errors.direction,
+        errors.stratum_size,
+        errors.stratum_count,
+        errors.transfer_count,
+        errors.filtered_count,
+        errors.latency_s,
+        errors.slope_s_per_byte,
+        errors.latency_se_s,
+        errors.slope_se_s_per_byte,
+        errors.regression_squares_s2,
+        errors.residual_squares_s2,
+        0::bigint AS newer_count,
+        FALSE AS is_prepared,
+        now() AS computed_at
+    FROM errors
+    UNION ALL
+    SELECT
+        prepared.archive,
+        prepared.kind,
+        prepared.interface,
+        prepared.direction,
+        prepared.stratum_size,
+        prepared.stratum_count,
+        prepared.transfer_count,
+        prepared.filtered_count,
+        prepared.latency_s,
+        prepared.slope_s_per_byte,
+        prepared.latency_se_s,
+        prepared.slope_se_s_per_byte,
+        prepared.regression_squares_s2,
+        prepared.residual_squares_s2,
+        choices.newer_count,
+        TRUE AS is_prepared,
+        choices.computed_at
+    FROM mart.prepared_envelopes AS prepared
+    INNER JOIN choices ON prepared.preparation_id = choices.preparation_id
+    WHERE
+        (lower_envelopes.interface IS NULL OR prepared.interface = lower_envelopes.interface)
+        AND (lower_envelopes.direction IS NULL OR prepared.direction = lower_envelopes.direction)
 )
 
 SELECT
-    errors.archive,
-    errors.kind,
-    errors.interface,
-    errors.direction,
+    answers.archive,
+    answers.kind,
+    answers.interface,
+    answers.direction,
 
-    errors.stratum_size,
-    errors.stratum_count,
-    errors.transfer_count,
-    errors.filtered_count,
-    errors.latency_s,
-    errors.slope_s_per_byte,
+    answers.stratum_size,
+    answers.stratum_count,
+    answers.transfer_count,
+    answers.filtered_count,
+    answers.latency_s,
+    answers.slope_s_per_byte,
     statistics.rate_bytes_per_s,
     statistics.r_squared,
-    errors.latency_se_s,
-    errors.slope_se_s_per_byte,
+    answers.latency_se_s,
+    answers.slope_se_s_per_byte,
     statistics.residual_se_s,
 
     statistics.latency_low_s,
@@ -234,23 +304,27 @@ SELECT
     statistics.regression_df,
     statistics.residual_df,
     statistics.total_df,
-    errors.regression_squares_s2,
-    errors.residual_squares_s2,
+    answers.regression_squares_s2,
+    answers.residual_squares_s2,
     statistics.total_squares_s2,
     statistics.regression_mean_square_s2,
     statistics.residual_mean_square_s2,
     statistics.f,
-    statistics.f_p
-FROM errors
+    statistics.f_p,
+
+    answers.newer_count,
+    answers.is_prepared,
+    answers.computed_at
+FROM answers
 CROSS JOIN
     LATERAL mart.line_statistics(
-        point_count => errors.stratum_count,
-        latency_s => errors.latency_s,
-        latency_se_s => errors.latency_se_s,
-        slope_s_per_byte => errors.slope_s_per_byte,
-        slope_se_s_per_byte => errors.slope_se_s_per_byte,
-        regression_squares_s2 => errors.regression_squares_s2,
-        residual_squares_s2 => errors.residual_squares_s2
+        point_count => answers.stratum_count,
+        latency_s => answers.latency_s,
+        latency_se_s => answers.latency_se_s,
+        slope_s_per_byte => answers.slope_s_per_byte,
+        slope_se_s_per_byte => answers.slope_se_s_per_byte,
+        regression_squares_s2 => answers.regression_squares_s2,
+        residual_squares_s2 => answers.residual_squares_s2
     ) AS statistics
 
 $function$;

@@ -8,7 +8,8 @@ CREATE FUNCTION mart.residual_blocks(
     class_of_service text DEFAULT NULL,
     stratum_size integer DEFAULT NULL,
     block_size integer DEFAULT NULL,
-    keep_outliers boolean DEFAULT FALSE
+    keep_outliers boolean DEFAULT FALSE,
+    is_fresh boolean DEFAULT FALSE
 ) RETURNS TABLE (
     archive text,
     kind text,
@@ -22,14 +23,36 @@ CREATE FUNCTION mart.residual_blocks(
     largest_bytes bigint,
     mean_residual_s double precision,
     p99_residual_s double precision,
+    newer_count bigint,
     is_outlier boolean,
-    is_full boolean
+    is_full boolean,
+    is_prepared boolean,
+    computed_at timestamptz
 )
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
+-- Whether each archive's blocks are computed or were prepared is known before transfers are read.
+WITH choices AS (
+    SELECT *
+    FROM
+        mart.envelope_choices(
+            archive => residual_blocks.archive,
+            since => residual_blocks.since,
+            until => residual_blocks.until,
+            interface => residual_blocks.interface,
+            direction => residual_blocks.direction,
+            client => residual_blocks.client,
+            class_of_service => residual_blocks.class_of_service,
+            has_default_sizes => (residual_blocks.stratum_size IS NULL OR residual_blocks.stratum_size < 1)
+            AND (residual_blocks.block_size IS NULL OR residual_blocks.block_size < 1)
+            AND residual_blocks.keep_outliers IS NOT TRUE,
+            is_fresh => residual_blocks.is_fresh
+        )
+),
+
 -- Materialised, so that the line is fitted only once instead of for each transfer.
-WITH lines AS MATERIALIZED (
+lines AS MATERIALIZED (
     SELECT
         envelopes.archive,
         envelopes.interface,
@@ -45,11 +68,13 @@ WITH lines AS MATERIALIZED (
             direction => residual_blocks.direction,
             client => residual_blocks.client,
             class_of_service => residual_blocks.class_of_service,
-            stratum_size => residual_blocks.stratum_size
+            stratum_size => residual_blocks.stratum_size,
+            is_fresh => residual_blocks.is_fresh
         ) AS envelopes
 ),
 
--- LLNL's GB is 10^9 bytes, as its MB is 10^6.
+-- The subquery is computed first, and if it is false, nothing is read. LLNL's GB is 10^9 bytes, as its MB is
+-- 10^6.
 transfers AS (
     SELECT
         candidates.*,
@@ -68,7 +93,10 @@ transfers AS (
             client => residual_blocks.client,
             class_of_service => residual_blocks.class_of_service
         ) AS candidates
-    WHERE NOT candidates.is_filtered
+    INNER JOIN choices ON candidates.archive = choices.archive AND choices.is_fresh
+    WHERE
+        NOT candidates.is_filtered
+        AND (SELECT bool_or(chosen.is_fresh) FROM choices AS chosen)
 ),
 
 residuals AS (
@@ -121,9 +149,12 @@ SELECT
     max(blocked.size_bytes) AS largest_bytes,
     avg(blocked.residual_s ORDER BY blocked.size_rank) AS mean_residual_s,
     percentile_cont(0.99) WITHIN GROUP (ORDER BY blocked.residual_s) AS p99_residual_s,
+    0::bigint AS newer_count,
 
     blocked.is_outlier,
-    NOT blocked.is_outlier AND count(*) = blocked.block_size AS is_full
+    NOT blocked.is_outlier AND count(*) = blocked.block_size AS is_full,
+    FALSE AS is_prepared,
+    now() AS computed_at
 FROM blocked
 GROUP BY
     blocked.group_number,
@@ -134,5 +165,33 @@ GROUP BY
     blocked.block_size,
     blocked.block,
     blocked.is_outlier
+
+UNION ALL
+
+SELECT
+    prepared.archive,
+    prepared.kind,
+    prepared.interface,
+    prepared.direction,
+    prepared.block_size,
+    prepared.block,
+
+    prepared.transfer_count,
+    prepared.smallest_bytes,
+    prepared.mean_bytes,
+    prepared.largest_bytes,
+    prepared.mean_residual_s,
+    prepared.p99_residual_s,
+    choices.newer_count,
+
+    prepared.is_outlier,
+    prepared.is_full,
+    TRUE AS is_prepared,
+    choices.computed_at
+FROM mart.prepared_blocks AS prepared
+INNER JOIN choices ON prepared.preparation_id = choices.preparation_id
+WHERE
+    (residual_blocks.interface IS NULL OR prepared.interface = residual_blocks.interface)
+    AND (residual_blocks.direction IS NULL OR prepared.direction = residual_blocks.direction)
 
 $function$;

@@ -5,10 +5,13 @@ CREATE FUNCTION mart.file_histories(
     interface text DEFAULT NULL,
     direction text DEFAULT NULL,
     client text DEFAULT NULL,
-    class_of_service text DEFAULT NULL
+    class_of_service text DEFAULT NULL,
+    slice_number integer DEFAULT NULL,
+    slice_count integer DEFAULT NULL
 ) RETURNS TABLE (
     archive text,
     kind text,
+    source text,
     version_id bigint,
     event_number bigint,
     event_id bigint,
@@ -28,15 +31,43 @@ CREATE FUNCTION mart.file_histories(
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
+-- The names of renamed files, whose histories are all in slice 0.
+WITH RECURSIVE renamed AS (
+    SELECT found.file_key
+    FROM mart.file_events AS found
+    WHERE
+        file_histories.slice_count IS NOT NULL
+        AND (file_histories.archive IS NULL OR found.archive = file_histories.archive)
+        AND found.event = 'rename'
+    UNION
+    SELECT found.new_file_key AS file_key
+    FROM mart.file_events AS found
+    WHERE
+        file_histories.slice_count IS NOT NULL
+        AND (file_histories.archive IS NULL OR found.archive = file_histories.archive)
+        AND found.event = 'rename'
+),
+
 -- Events are read from the first one on, whatever `since` is, because a file's history may begin before the
 -- range.
-WITH RECURSIVE events AS (
+events AS (
     SELECT found.*
     FROM mart.file_events AS found
+    LEFT JOIN renamed
+        ON CASE found.event WHEN 'copy' THEN found.new_file_key ELSE found.file_key END = renamed.file_key
     WHERE
         (file_histories.archive IS NULL OR found.archive = file_histories.archive)
         AND found.happened_at < coalesce(file_histories.until, timestamptz 'infinity')
         AND found.file_key IS NOT NULL
+        -- A copy only begins a file, the one with the new name.
+        AND (
+            file_histories.slice_count IS NULL
+            OR CASE
+                WHEN renamed.file_key IS NOT NULL THEN 0
+                WHEN found.event = 'copy' THEN 1 + abs(mod(found.new_file_key, file_histories.slice_count))
+                ELSE 1 + abs(mod(found.file_key, file_histories.slice_count))
+            END = file_histories.slice_number
+        )
 ),
 
 -- What each event does to a name. A rename ends the old meaning of one name and begins a meaning of another;
@@ -195,6 +226,7 @@ described AS (
     SELECT
         events.archive,
         events.kind,
+        events.source,
         effects.version_id,
         effects.event_id,
         CASE WHEN effects.event = 'put' THEN events.event ELSE effects.event END AS event,
@@ -246,6 +278,7 @@ aged AS (
 SELECT
     aged.archive,
     aged.kind,
+    aged.source,
     aged.version_id,
     aged.event_number,
     aged.event_id,

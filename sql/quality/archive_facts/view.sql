@@ -4,129 +4,130 @@ WITH archives AS (
     SELECT * FROM core.archives
 ),
 
-sources AS (
-    SELECT * FROM ledger.sources
-    WHERE is_counted
-),
-
--- The same sources as in mart.stages: sources that are not counted are included where no counted log of their
--- format has stages.
-stage_sources AS (
-    SELECT * FROM ledger.sources
-    WHERE
-        is_counted
+-- What loads wrote, by table and source. No fact is read.
+loaded AS (
+    SELECT
+        sources.archive_id,
+        sources.is_counted,
+        sources.failures_as,
+        sources.is_of_parts,
+        -- The same sources as in mart.stages: sources that are not counted are included where no counted log
+        -- of their format has stages.
+        sources.is_counted
         OR NOT EXISTS (
             SELECT FROM ledger.sources AS counted
             WHERE
                 counted.is_counted
                 AND counted.archive_id = sources.archive_id
                 AND counted.format = sources.format
-        )
+        ) AS has_counted_stages,
+        loaded_rows.fact_table,
+        loaded_rows.filled_columns
+    FROM ledger.loaded_rows
+    INNER JOIN ledger.sources ON loaded_rows.source_id = sources.id
 ),
 
--- The same sources as in mart.transfers: failed transfers of uncounted sources may be included.
-transfer_sources AS (
-    SELECT * FROM ledger.sources
-    WHERE is_counted OR failures_as IS NOT NULL
+-- The same rows as in mart.transfers: failed transfers of uncounted sources may be included.
+counted_transfers AS (
+    SELECT
+        loaded.archive_id,
+        loaded.is_of_parts,
+        loaded.filled_columns,
+        CASE WHEN loaded.is_counted THEN '' ELSE 'failed ' END AS prefix
+    FROM loaded
+    WHERE
+        loaded.fact_table = 'transfers'
+        AND (loaded.is_counted OR (loaded.failures_as IS NOT NULL AND 'failed' = any(loaded.filled_columns)))
 ),
 
--- One pass over all transfers, because all of them must be read anyway to find that a fact is missing.
 transfers AS (
     SELECT
-        transfers.archive_id,
-        bool_or(transfers.size_bytes IS NOT NULL) AS has_sizes,
-        bool_or(transfers.duration_s IS NOT NULL) AS has_durations,
-        bool_or(transfers.user_id IS NOT NULL) AS has_users,
-        bool_or(transfers.host_id IS NOT NULL) AS has_clients,
-        bool_or(NOT transfer_sources.is_of_parts) AS has_whole_files,
+        rows.archive_id,
+        bool_or(rows.prefix || 'size_bytes' = any(rows.filled_columns)) AS has_sizes,
+        bool_or(rows.prefix || 'duration_s' = any(rows.filled_columns)) AS has_durations,
+        bool_or(rows.prefix || 'user_id' = any(rows.filled_columns)) AS has_users,
+        bool_or(rows.prefix || 'host_id' = any(rows.filled_columns)) AS has_clients,
+        bool_or(NOT rows.is_of_parts) AS has_whole_files,
         -- Views of files need transfers of whole files if there are any.
         CASE
-            WHEN bool_or(NOT transfer_sources.is_of_parts)
-                THEN bool_or(transfers.file_key IS NOT NULL AND NOT transfer_sources.is_of_parts)
-            ELSE bool_or(transfers.file_key IS NOT NULL)
+            WHEN bool_or(NOT rows.is_of_parts)
+                THEN bool_or(rows.prefix || 'file_key' = any(rows.filled_columns) AND NOT rows.is_of_parts)
+            ELSE bool_or(rows.prefix || 'file_key' = any(rows.filled_columns))
         END AS has_paths,
-        bool_or(transfers.open_s IS NOT NULL) AS has_open_times,
-        bool_or(transfers.class_of_service IS NOT NULL) AS has_classes_of_service,
-        bool_or(transfers.account IS NOT NULL) AS has_accounts
-    FROM core.transfers
-    INNER JOIN transfer_sources ON transfers.source_id = transfer_sources.id
-    WHERE transfer_sources.is_counted OR transfers.is_failed
-    GROUP BY transfers.archive_id
+        bool_or(rows.prefix || 'open_s' = any(rows.filled_columns)) AS has_open_times,
+        bool_or(rows.prefix || 'class_of_service' = any(rows.filled_columns)) AS has_classes_of_service,
+        bool_or(rows.prefix || 'account' = any(rows.filled_columns)) AS has_accounts
+    FROM counted_transfers AS rows
+    GROUP BY rows.archive_id
 ),
 
--- A request has the facts of each of its lines, including lines of sources that are not counted.
+-- A request has the facts of each of its lines, including lines of sources that are not counted. Requests are
+-- searched only for what lines have, but counted transfers lack, so mostly one of the first has it.
+searched AS (
+    SELECT DISTINCT
+        loaded.archive_id,
+        filled.name
+    FROM loaded
+    CROSS JOIN LATERAL unnest(loaded.filled_columns) AS filled (name)
+    LEFT JOIN transfers ON loaded.archive_id = transfers.archive_id
+    WHERE
+        loaded.fact_table IN ('transfers', 'opens', 'unitree_jobs', 'transfer_starts')
+        AND CASE filled.name
+            WHEN 'user_id' THEN transfers.has_users IS NOT TRUE
+            WHEN 'open_s' THEN transfers.has_open_times IS NOT TRUE
+            WHEN 'class_of_service' THEN transfers.has_classes_of_service IS NOT TRUE
+            WHEN 'is_cached' THEN TRUE
+        END
+),
+
 requests AS (
     SELECT
-        requests.archive_id,
-        bool_or(requests.user_id IS NOT NULL) AS has_users,
-        bool_or(requests.open_s IS NOT NULL) AS has_open_times,
-        bool_or(requests.class_of_service IS NOT NULL) AS has_classes_of_service,
-        bool_or(requests.is_cached IS NOT NULL) AS has_hits
-    FROM core.requests
-    WHERE requests.is_counted
-    GROUP BY requests.archive_id
+        searched.archive_id,
+        bool_or(searched.name = 'user_id') AS has_users,
+        bool_or(searched.name = 'open_s') AS has_open_times,
+        bool_or(searched.name = 'class_of_service') AS has_classes_of_service,
+        bool_or(searched.name = 'is_cached') AS has_hits
+    FROM searched
+    CROSS JOIN
+        LATERAL (
+            SELECT requests.ended_at FROM core.requests
+            WHERE
+                requests.archive_id = searched.archive_id
+                AND requests.is_counted
+                AND CASE searched.name
+                    WHEN 'user_id' THEN requests.user_id IS NOT NULL
+                    WHEN 'open_s' THEN requests.open_s IS NOT NULL
+                    WHEN 'class_of_service' THEN requests.class_of_service IS NOT NULL
+                    WHEN 'is_cached' THEN requests.is_cached IS NOT NULL
+                END
+            -- In the order of an index, so that the search ends with the first one.
+            ORDER BY requests.ended_at
+            LIMIT 1
+        ) AS found
+    GROUP BY searched.archive_id
 ),
 
--- In the other tables, the first few rows usually show whether a fact exists, and few archives have many
--- rows.
-opens AS (
-    SELECT DISTINCT opens.archive_id
-    FROM core.opens
-    INNER JOIN sources ON opens.source_id = sources.id
-),
-
-namespace_events AS (
+others AS (
     SELECT
-        namespace_events.archive_id,
-        bool_or(namespace_events.kind = 'delete') AS has_deletes,
-        bool_or(namespace_events.kind = 'rename') AS has_renames,
-        bool_or(namespace_events.kind = 'copy') AS has_copies,
-        bool_or(namespace_events.file_key IS NOT NULL) AS has_paths
-    FROM core.namespace_events
-    INNER JOIN sources ON namespace_events.source_id = sources.id
-    GROUP BY namespace_events.archive_id
-),
-
-jobs AS (
-    SELECT DISTINCT unitree_jobs.archive_id
-    FROM core.unitree_jobs
-    INNER JOIN sources ON unitree_jobs.source_id = sources.id
-),
-
-stages AS (
-    SELECT DISTINCT stages.archive_id
-    FROM core.stages
-    INNER JOIN stage_sources ON stages.source_id = stage_sources.id
-),
-
-starts AS (
-    SELECT DISTINCT transfer_starts.archive_id
-    FROM core.transfer_starts
-    INNER JOIN sources ON transfer_starts.source_id = sources.id
-),
-
-migrations AS (
-    SELECT DISTINCT migrations.archive_id
-    FROM core.migrations
-    INNER JOIN sources ON migrations.source_id = sources.id
-),
-
-srb_sessions AS (
-    SELECT DISTINCT srb_sessions.archive_id
-    FROM core.srb_sessions
-    INNER JOIN sources ON srb_sessions.source_id = sources.id
-),
-
-tape_events AS (
-    SELECT DISTINCT tape_events.archive_id
-    FROM core.tape_events
-    INNER JOIN sources ON tape_events.source_id = sources.id
-),
-
-daily_reports AS (
-    SELECT DISTINCT daily_reports.archive_id
-    FROM core.daily_reports
-    INNER JOIN sources ON daily_reports.source_id = sources.id
+        loaded.archive_id,
+        bool_or(loaded.is_counted AND loaded.fact_table = 'opens') AS has_opens,
+        bool_or(loaded.is_counted AND 'kind delete' = any(loaded.filled_columns)) AS has_deletes,
+        bool_or(loaded.is_counted AND 'kind rename' = any(loaded.filled_columns)) AS has_renames,
+        bool_or(loaded.is_counted AND 'kind copy' = any(loaded.filled_columns)) AS has_copies,
+        bool_or(
+            loaded.is_counted
+            AND loaded.fact_table = 'namespace_events'
+            AND 'file_key' = any(loaded.filled_columns)
+        ) AS has_paths,
+        bool_or(loaded.is_counted AND loaded.fact_table = 'unitree_jobs') AS has_jobs,
+        bool_or(loaded.has_counted_stages AND loaded.fact_table = 'stages') AS has_stages,
+        bool_or(loaded.is_counted AND loaded.fact_table = 'transfer_starts') AS has_starts,
+        bool_or(loaded.is_counted AND loaded.fact_table = 'migrations') AS has_migrations,
+        bool_or(loaded.is_counted AND loaded.fact_table = 'srb_sessions') AS has_srb_sessions,
+        bool_or(loaded.is_counted AND loaded.fact_table = 'tape_events') AS has_tape_events,
+        bool_or(loaded.is_counted AND loaded.fact_table = 'daily_reports') AS has_daily_reports
+    FROM loaded
+    GROUP BY loaded.archive_id
 ),
 
 -- Names from all sources, as in mart.user_names.
@@ -135,11 +136,18 @@ users AS (
 ),
 
 activity AS (
-    SELECT DISTINCT archive_id FROM core.activity_cells
+    SELECT archives.id AS archive_id
+    FROM archives
+    WHERE
+        EXISTS (
+            SELECT FROM core.activity_cells
+            WHERE activity_cells.archive_id = archives.id
+        )
 ),
 
 reporting AS (
-    SELECT DISTINCT source_id FROM core.daily_reports
+    SELECT DISTINCT source_id FROM ledger.loaded_rows
+    WHERE fact_table = 'daily_reports'
 ),
 
 -- A daily report covers a day, so nothing in it happened at a particular time.
@@ -162,15 +170,7 @@ SELECT
 FROM archives
 LEFT JOIN transfers ON archives.id = transfers.archive_id
 LEFT JOIN requests ON archives.id = requests.archive_id
-LEFT JOIN opens ON archives.id = opens.archive_id
-LEFT JOIN namespace_events ON archives.id = namespace_events.archive_id
-LEFT JOIN jobs ON archives.id = jobs.archive_id
-LEFT JOIN stages ON archives.id = stages.archive_id
-LEFT JOIN starts ON archives.id = starts.archive_id
-LEFT JOIN migrations ON archives.id = migrations.archive_id
-LEFT JOIN srb_sessions ON archives.id = srb_sessions.archive_id
-LEFT JOIN tape_events ON archives.id = tape_events.archive_id
-LEFT JOIN daily_reports ON archives.id = daily_reports.archive_id
+LEFT JOIN others ON archives.id = others.archive_id
 LEFT JOIN users ON archives.id = users.archive_id
 LEFT JOIN activity ON archives.id = activity.archive_id
 LEFT JOIN lines ON archives.id = lines.archive_id
@@ -187,7 +187,7 @@ CROSS JOIN LATERAL (
     ('users_of_transfers', transfers.has_users),
     ('user_names', users.archive_id IS NOT NULL),
     ('clients', transfers.has_clients),
-    ('paths', coalesce(transfers.has_paths, FALSE) OR coalesce(namespace_events.has_paths, FALSE)),
+    ('paths', coalesce(transfers.has_paths, FALSE) OR coalesce(others.has_paths, FALSE)),
     ('open_times', coalesce(transfers.has_open_times, FALSE) OR coalesce(requests.has_open_times, FALSE)),
     ('open_times_of_transfers', transfers.has_open_times),
     (
@@ -197,16 +197,16 @@ CROSS JOIN LATERAL (
     ),
     ('classes_of_service_of_transfers', transfers.has_classes_of_service),
     ('accounts', transfers.has_accounts),
-    ('opens', opens.archive_id IS NOT NULL),
-    ('deletes', namespace_events.has_deletes),
-    ('renames', namespace_events.has_renames),
-    ('copies', namespace_events.has_copies),
-    ('jobs', jobs.archive_id IS NOT NULL),
-    ('stages', stages.archive_id IS NOT NULL),
-    ('migrations', migrations.archive_id IS NOT NULL),
-    ('starts', starts.archive_id IS NOT NULL),
+    ('opens', others.has_opens),
+    ('deletes', others.has_deletes),
+    ('renames', others.has_renames),
+    ('copies', others.has_copies),
+    ('jobs', others.has_jobs),
+    ('stages', others.has_stages),
+    ('migrations', others.has_migrations),
+    ('starts', others.has_starts),
     ('hits', requests.has_hits),
-    ('tape_events', tape_events.archive_id IS NOT NULL),
-    ('srb_sessions', srb_sessions.archive_id IS NOT NULL),
-    ('daily_reports', daily_reports.archive_id IS NOT NULL)
+    ('tape_events', others.has_tape_events),
+    ('srb_sessions', others.has_srb_sessions),
+    ('daily_reports', others.has_daily_reports)
 ) AS facts (fact, is_held);

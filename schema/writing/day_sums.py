@@ -1,0 +1,241 @@
+"""Adds up transfers by route and local day, for `core.day_cells` and `core.size_cells`.
+
+A route has a source, interface, direction and class of service; the source is that of the load.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+
+from tapewise.schema.writing.day_columns import SUMS
+from tapewise.schema.writing.routes import (
+    BIN_BITS,
+    MINUTE_US,
+    ROUTE,
+    find_bins,
+    find_first_day,
+    pack_columns,
+)
+
+# The lower edges of the bins of size, numbered from 1: empty files, and 1, 2 and 5 in each decade.
+SIZE_EDGES = [0, *(digit * 10**decade for decade in range(19) for digit in (1, 2, 5))]
+
+CELL = (*ROUTE, "day")
+# Bits for the parts of a key: hours (24 where unknown), minutes since the first one, bins of size.
+HOUR_BITS, MINUTE_BITS, SIZE_BITS = 5, 28, 6
+_UNKNOWN_HOUR = 24
+
+# Sizes of a day may add up to more than 64 bits.
+_TYPES = {"bigint": pl.Int64(), "numeric": pl.Int128()}
+_MICROSECONDS = (pl.col("duration_s") * 1e6).round().cast(pl.Int64)
+
+
+class DaySums(NamedTuple):
+    """Sums of transfers by route and local day, each frame also by another column.
+
+    `hours` is by hour, `ten_minutes` by ten minutes (their first, counted since 1970), `rates` by the bin of
+    the rate, and `sizes` by the bins of size and duration. `largest` and `longest` have the largest file and
+    the longest transfer.
+    """
+
+    hours: pl.DataFrame
+    ten_minutes: pl.DataFrame
+    rates: pl.DataFrame
+    largest: pl.DataFrame
+    longest: pl.DataFrame
+    sizes: pl.DataFrame
+
+
+def sum_days(transfers: pl.DataFrame, timezone: str) -> DaySums:
+    """Return the sums of `transfers` (rows of the table of that name) by days and hours of `timezone`.
+
+    Sizes and durations are added up over the transfers that did not fail, in whole bytes and microseconds.
+    The hour is null where only the day is known; such transfers are in no ten minutes.
+    """
+    days, hours, ten_minutes = _find_times(transfers, timezone)
+    # Groups are found by one integer, which is far faster than by several columns with texts.
+    cell, names = number_cells(transfers, days)
+    first_minute = ten_minutes.min() if transfers.height else 0
+    moved = pl.col("is_failed").not_()
+    measured = moved & pl.col("is_size_saturated").not_() & pl.col("size_bytes").is_not_null()
+    logged = pl.col("rate_bytes_per_s")
+    computed = pl.col("size_bytes") / pl.when(pl.col("duration_s") != 0).then("duration_s")
+    rate = pl.when(measured & pl.col("duration_s").is_not_null()).then(pl.coalesce(logged, computed))
+    placed = transfers.with_columns(
+        cell=cell,
+        time=(cell * 2**HOUR_BITS + hours) * 2**MINUTE_BITS + (ten_minutes - first_minute),
+        rate=rate,
+        duration_us=_MICROSECONDS,
+    )
+    by_time = _sum_by_time(placed, moved).with_columns(
+        cell=pl.col("time") // 2 ** (HOUR_BITS + MINUTE_BITS),
+        hour=(pl.col("time") // 2**MINUTE_BITS % 2**HOUR_BITS).replace(_UNKNOWN_HOUR, None).cast(pl.Int16),
+        ten_minutes=(pl.col("time") % 2**MINUTE_BITS + first_minute).cast(pl.Int32),
+    )
+    return DaySums(
+        *(
+            sums.join(names, on="cell").drop("cell")
+            for sums in (
+                by_time.group_by("cell", "hour").agg(pl.col(SUMS.keys()).sum()),
+                by_time.filter(pl.col("hour").is_not_null())
+                .group_by("cell", "ten_minutes")
+                .agg(ten_minute_count=pl.col("transfer_count").sum()),
+                _count_rates(placed),
+                _find_largest(placed.filter(moved & pl.col("size_bytes").is_not_null())),
+                _find_longest(placed.filter(moved & pl.col("duration_s").is_not_null())),
+                _sum_by_size(placed.filter(measured)),
+            )
+        )
+    )
+
+
+def _sum_by_time(placed: pl.DataFrame, moved: pl.Expr) -> pl.DataFrame:
+    rated = pl.col("rate").is_not_null()
+    values = {
+        "transfer_count": pl.lit(1),
+        "failed_count": pl.col("is_failed"),
+        "saturated_count": pl.col("is_size_saturated") & moved,
+        # Values that do not count are made null first: filtering each group costs more than summing it.
+        "size_bytes": pl.when(moved).then("size_bytes"),
+        "duration_us": pl.when(moved).then("duration_us"),
+        "unknown_size_count": pl.col("size_bytes").is_null() & moved,
+        "unknown_duration_count": pl.col("duration_us").is_null() & moved,
+        "ambiguous_count": pl.col("is_time_ambiguous"),
+        "day_only_count": pl.col("is_time_of_day_unknown"),
+        "coarse_count": pl.col("is_duration_coarse"),
+        "below_clock_count": pl.col("is_duration_below_clock"),
+        "flagged_saturated_count": pl.col("is_size_saturated"),
+        "inconsistent_count": pl.col("is_rate_inconsistent"),
+        "rated_size_bytes": pl.when(rated).then("size_bytes"),
+        "rated_duration_us": pl.when(rated).then("duration_us"),
+    }
+    return (
+        placed.select("time", **{name: value.cast(_TYPES[SUMS[name]]) for name, value in values.items()})
+        .group_by("time")
+        .agg(pl.all().sum())
+    )
+
+
+def _count_rates(placed: pl.DataFrame) -> pl.DataFrame:
+    rated = placed.filter(pl.col("rate").is_not_null())
+    return (
+        rated.select(key=pl.col("cell") * 2**BIN_BITS + find_bins(rated["rate"]))
+        .group_by("key")
+        .agg(rate_count=pl.len().cast(pl.Int64))
+        .select(
+            "rate_count",
+            cell=pl.col("key") // 2**BIN_BITS,
+            rate_bin=(pl.col("key") % 2**BIN_BITS).cast(pl.Int32),
+        )
+    )
+
+
+def _find_largest(known: pl.DataFrame) -> pl.DataFrame:
+    """Return the largest file of each cell; of equal ones the earliest, and the same one in any order."""
+    order = ["size_bytes", "ended_at", "is_size_saturated", "is_time_of_day_unknown"]
+    found = _find_greatest(known, order)
+    return found.select(
+        "cell",
+        largest=pl.concat_list(
+            "size_bytes",
+            -pl.col("ended_at").dt.epoch("us"),
+            *(pl.col(name).cast(pl.Int64) for name in order[2:]),
+        ),
+    )
+
+
+def _find_longest(known: pl.DataFrame) -> pl.DataFrame:
+    """Return the longest transfer of each cell, as `_find_largest` does the largest file."""
+    found = _find_greatest(known, ["duration_s", "ended_at", "is_time_of_day_unknown"])
+    return found.select(
+        "cell",
+        longest=pl.concat_list(
+            "duration_s",
+            -pl.col("ended_at").dt.epoch("us").cast(pl.Float64),
+            pl.col("is_time_of_day_unknown").cast(pl.Float64),
+        ),
+    )
+
+
+def _find_greatest(known: pl.DataFrame, order: list[str]) -> pl.DataFrame:
+    """Return the row of each cell that has the greatest first value, earliest time and most flags."""
+    greatest = known.group_by("cell").agg(pl.col(order[0]).max())
+    at_most = known["cell"].replace_strict(greatest["cell"], greatest[order[0]])
+    return (
+        known.filter(pl.col(order[0]) == at_most)
+        .select("cell", *order)
+        .sort(order, descending=[name != "ended_at" for name in order])
+        .unique("cell", keep="first", maintain_order=True)
+    )
+
+
+def _sum_by_size(measured: pl.DataFrame) -> pl.DataFrame:
+    """Add up the transfers that the filter of the envelope keeps (mart.envelope_transfers)."""
+    kept = measured.filter(
+        pl.col("duration_s") > 0, (pl.col("is_duration_coarse") & (pl.col("duration_s") < 10)).not_()
+    )
+    size_bins = np.searchsorted(np.array(SIZE_EDGES), kept["size_bytes"].to_numpy(), side="right")
+    return (
+        kept.select(
+            key=(pl.col("cell") * 2**SIZE_BITS + pl.Series(size_bins)) * 2**BIN_BITS
+            + find_bins(kept["duration_s"]),
+            size_bytes=pl.col("size_bytes").cast(pl.Int128),
+            shortest_s="duration_s",
+        )
+        .group_by("key")
+        .agg(
+            time_count=pl.len().cast(pl.Int64),
+            size_bytes=pl.col("size_bytes").sum(),
+            shortest_s=pl.col("shortest_s").min(),
+        )
+        .select(
+            "time_count",
+            "size_bytes",
+            "shortest_s",
+            cell=pl.col("key") // 2 ** (SIZE_BITS + BIN_BITS),
+            # The bin of the size in front of that of the duration.
+            time_bin=(pl.col("key") % 2 ** (SIZE_BITS + BIN_BITS)).cast(pl.Int32),
+        )
+    )
+
+
+def number_cells(rows: pl.DataFrame, days: pl.Series) -> tuple[pl.Series, pl.DataFrame]:
+    """Return the number of each row's route and day, from 0, and routes and days by this `cell`.
+
+    `days` are dates, or days since 1970.
+    """
+    days = days.cast(pl.Int64)
+    packed = pack_columns(rows, ROUTE, days - find_first_day(days))
+    cell = packed.unique().sort().search_sorted(packed).cast(pl.Int64)
+    names = rows.select(*ROUTE, cell=cell, day=days.cast(pl.Int32).cast(pl.Date))
+    return cell, names.unique("cell", keep="any")
+
+
+def _find_times(transfers: pl.DataFrame, timezone: str) -> tuple[pl.Series, pl.Series, pl.Series]:
+    """Return each transfer's local day (since 1970), its hour, and the begin of its ten minutes.
+
+    These ten minutes are those of `core.activity_cells`, in minutes since 1970.
+    """
+    # Clocks differ from UTC by whole minutes. Transfers of one minute are mostly next to each other, and time
+    # zones cost more than all the sums: each run of a minute is converted once.
+    minutes = transfers["ended_at"].dt.epoch("us") // MINUTE_US
+    run = minutes.rle_id()
+    minute = minutes.rle().struct.field("value")
+    local = _to_local(minute, timezone)
+    days = local.dt.date()
+    begin = minute - local.dt.minute().cast(pl.Int64) % 10
+    # Some zones change their clocks at a minute past midnight, or by a quarter of an hour.
+    begin = begin.zip_with(_to_local(begin, timezone).dt.date() == days, minute)
+    hours = local.dt.hour().cast(pl.Int64).gather(run)
+    unknown = pl.Series([_UNKNOWN_HOUR], dtype=pl.Int64)
+    return (
+        days.gather(run),
+        hours.zip_with(~transfers["is_time_of_day_unknown"], unknown),
+        begin.gather(run),
+    )
+
+
+def _to_local(minutes: pl.Series, timezone: str) -> pl.Series:
+    at = pl.from_epoch(minutes * MINUTE_US, "us")
+    return at.dt.replace_time_zone("UTC").dt.convert_time_zone(timezone)

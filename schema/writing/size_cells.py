@@ -1,0 +1,134 @@
+"""The rollup of durations by size `core.size_cells`, for each route and local day, month and year.
+
+Months and years are sums of their days. They are kept so that a question about years reads few rows. A
+minimum cannot be taken away again, so a month that loses a day is made again of the days that it still has.
+"""
+
+from collections.abc import Iterable
+from datetime import date
+
+import polars as pl
+import psycopg
+
+from tapewise.schema.writing.day_columns import merge_arrays
+from tapewise.schema.writing.day_sums import number_cells
+from tapewise.schema.writing.routes import BIN_BITS, ROUTE, write_array
+
+_SIZE_ARRAYS = {"size_bins": "smallint", "size_bytes": "numeric", "shortest_s": "double precision"}
+_TIME_ARRAYS = {"time_bins": "integer", "time_counts": "integer"}
+_ARRAYS = _SIZE_ARRAYS | _TIME_ARRAYS
+_COLUMNS = {"first_on": "date", "last_on": "date"} | {name: f"{kind}[]" for name, kind in _ARRAYS.items()}
+
+# The parameters: arrays for routes, spans, their first days and each column, and the source.
+_ADD = (
+    f"INSERT INTO core.size_cells AS held (route_id, span, starts_on, {', '.join(_COLUMNS)})"  # noqa: S608 - the names above
+    " SELECT routes.id, given.span, given.starts_on, "
+    + ", ".join(f"given.{name}::{kind}" for name, kind in _COLUMNS.items())
+    + " FROM unnest(%s::text[], %s::text[], %s::text[], %s::text[], %s::date[]"
+    + ", %s::text[]" * len(_COLUMNS)
+    + ") AS given (interface, direction, class_of_service, span, starts_on,"
+    f" {', '.join(_COLUMNS)})"
+    " JOIN core.routes ON source_id = %s AND routes.interface = given.interface"
+    " AND routes.direction = given.direction"
+    " AND routes.class_of_service IS NOT DISTINCT FROM given.class_of_service"
+    " ON CONFLICT (route_id, span, starts_on) DO UPDATE SET"
+    " first_on = least(held.first_on, excluded.first_on),"
+    " last_on = greatest(held.last_on, excluded.last_on), "
+    + merge_arrays(_SIZE_ARRAYS, {"shortest_s": "min"})
+    + ", "
+    + merge_arrays(_TIME_ARRAYS)
+)
+
+# Makes the months of a source that days of a range are in, or its years of months.
+_REMAKE = """
+    INSERT INTO core.size_cells
+    WITH parts AS (
+        SELECT size_cells.*, date_trunc(%(span)s, starts_on::timestamp)::date AS begins_on
+        FROM core.size_cells JOIN core.routes ON routes.id = route_id
+        WHERE source_id = %(source_id)s AND span = %(below)s AND starts_on >= %(since)s
+            AND date_trunc(%(span)s, starts_on::timestamp)::date <= %(until)s
+    ), sizes AS (
+        SELECT route_id, begins_on, size_bin, sum(bytes) AS bytes, min(duration_s) AS shortest_s
+        FROM parts, unnest(size_bins, size_bytes, shortest_s) AS part (size_bin, bytes, duration_s)
+        GROUP BY route_id, begins_on, size_bin
+    ), size_arrays AS (
+        SELECT route_id, begins_on, array_agg(size_bin ORDER BY size_bin) AS size_bins,
+            array_agg(bytes ORDER BY size_bin) AS size_bytes,
+            array_agg(shortest_s ORDER BY size_bin) AS shortest_s
+        FROM sizes GROUP BY route_id, begins_on
+    ), times AS (
+        SELECT route_id, begins_on, time_bin, sum(time_count)::integer AS time_count
+        FROM parts, unnest(time_bins, time_counts) AS part (time_bin, time_count)
+        GROUP BY route_id, begins_on, time_bin
+    ), time_arrays AS (
+        SELECT route_id, begins_on, array_agg(time_bin ORDER BY time_bin) AS time_bins,
+            array_agg(time_count ORDER BY time_bin) AS time_counts
+        FROM times GROUP BY route_id, begins_on
+    ), spans AS (
+        SELECT route_id, begins_on, min(first_on) AS first_on, max(last_on) AS last_on
+        FROM parts GROUP BY route_id, begins_on
+    )
+    SELECT route_id, %(span)s, begins_on, first_on, last_on, size_bins, size_bytes, shortest_s, time_bins,
+        time_counts
+    FROM spans JOIN size_arrays USING (route_id, begins_on) JOIN time_arrays USING (route_id, begins_on)
+"""
+
+
+def add_size_days(connection: psycopg.Connection, source_id: int, sizes: Iterable[pl.DataFrame]) -> None:
+    """Add the sums `sizes` (of `DaySums`) to the source's cells, in the caller's transaction.
+
+    The routes are there already.
+    """
+    days = pl.concat(sizes)
+    cells = pl.concat(
+        _make_cells(days, days["day"].dt.truncate(every), span)
+        for span, every in (("day", "1d"), ("month", "1mo"), ("year", "1y"))
+    )
+    if not cells.is_empty():
+        connection.execute(_ADD, [*(cells[name].to_list() for name in cells.columns), source_id])
+
+
+def drop_size_days(connection: psycopg.Connection, source_id: int, since: date, until: date) -> None:
+    """Delete the source's cells from day `since` to `until`, and take them out of its months and years."""
+    begins = {"day": since, "month": since.replace(day=1), "year": since.replace(month=1, day=1)}
+    below = ""
+    for span, first in begins.items():
+        connection.execute(
+            "DELETE FROM core.size_cells USING core.routes WHERE route_id = routes.id AND source_id = %s"
+            " AND span = %s AND starts_on BETWEEN %s AND %s",
+            [source_id, span, first, until],
+        )
+        if below:
+            connection.execute(
+                _REMAKE,
+                {"span": span, "below": below, "source_id": source_id, "since": first, "until": until},
+            )
+        below = span
+
+
+def _make_cells(sums: pl.DataFrame, starts: pl.Series, span: str) -> pl.DataFrame:
+    """Return one row per cell, of texts: its route, its span, its first day (in `starts`), its columns."""
+    cell, names = number_cells(sums, starts)
+    rows = sums.select("time_count", "size_bytes", "shortest_s", time_bins="time_bin", on="day", cell=cell)
+    cells = rows.group_by("cell").agg(first_on=pl.col("on").min(), last_on=pl.col("on").max())
+    by_size = (
+        rows.group_by("cell", size_bins=pl.col("time_bins") // 2**BIN_BITS)
+        .agg(pl.col("size_bytes").sum(), pl.col("shortest_s").min())
+        .sort("cell", "size_bins")
+    )
+    by_time = (
+        rows.group_by("cell", "time_bins")
+        .agg(time_counts=pl.col("time_count").sum())
+        .sort("cell", "time_bins")
+    )
+    for arrays, elements in ((_SIZE_ARRAYS, by_size), (_TIME_ARRAYS, by_time)):
+        gathered = elements.group_by("cell", maintain_order=True).agg(
+            write_array(pl.col(name)) for name in arrays
+        )
+        cells = cells.join(gathered, on="cell")
+    return cells.join(names, on="cell").select(
+        *ROUTE,
+        pl.lit(span).alias("span"),
+        pl.col("day").cast(pl.String),
+        *(pl.col(name).cast(pl.String) for name in _COLUMNS),
+    )

@@ -1,0 +1,139 @@
+CREATE FUNCTION mart.selected_sizes(
+    archive text DEFAULT NULL,
+    since timestamptz DEFAULT NULL,
+    until timestamptz DEFAULT NULL,
+    interface text DEFAULT NULL,
+    direction text DEFAULT NULL,
+    client text DEFAULT NULL,
+    class_of_service text DEFAULT NULL,
+    is_exact boolean DEFAULT FALSE
+) RETURNS TABLE (
+    archive text,
+    kind text,
+    interface text,
+    direction text,
+    size_bins smallint[],
+    size_bytes numeric[],
+    shortest_s double precision[],
+    time_bins integer[],
+    time_counts integer[],
+    duration_s double precision,
+    first_on date,
+    last_on date
+)
+LANGUAGE sql STABLE PARALLEL SAFE
+AS $function$
+
+-- The range by the clock of each archive: whole days, and the months and years that are wholly in it.
+WITH ranges AS (
+    SELECT
+        archives.archive,
+        found.since_day,
+        found.until_local,
+        date_trunc('month', found.since_day - interval '1 day') + interval '1 month' AS since_month,
+        date_trunc('month', found.until_local) AS until_month,
+        date_trunc('year', found.since_day - interval '1 day') + interval '1 year' AS since_year,
+        date_trunc('year', found.until_local) AS until_year
+    FROM mart.archives
+    CROSS JOIN
+        LATERAL (
+            VALUES
+            (
+                date_trunc(
+                    'day',
+                    coalesce(selected_sizes.since, timestamptz '-infinity') AT TIME ZONE archives.timezone
+                ),
+                coalesce(selected_sizes.until, timestamptz 'infinity') AT TIME ZONE archives.timezone
+            )
+        ) AS found (since_day, until_local)
+    WHERE
+        (selected_sizes.archive IS NULL OR archives.archive = selected_sizes.archive)
+        AND coalesce(selected_sizes.since, timestamptz '-infinity')
+        < coalesce(selected_sizes.until, timestamptz 'infinity')
+),
+
+-- What to read of each span: what begins from `since_at` to `until_at`, and is not part of a longer span that
+-- is read.
+spans AS MATERIALIZED (
+    SELECT
+        ranges.archive,
+        parts.*
+    FROM ranges
+    CROSS JOIN
+        LATERAL (
+            VALUES
+            ('day', ranges.since_day, ranges.until_local, ranges.since_month, ranges.until_month),
+            ('month', ranges.since_month, ranges.until_month, ranges.since_year, ranges.until_year),
+            ('year', ranges.since_year, ranges.until_year, NULL, NULL)
+        ) AS parts (span, since_at, until_at, longer_since_at, longer_until_at)
+)
+
+-- Only one of the two parts is read, and it is known which one before either is.
+SELECT
+    size_cells.archive,
+    size_cells.kind,
+    size_cells.interface,
+    size_cells.direction,
+    size_cells.size_bins,
+    size_cells.size_bytes,
+    size_cells.shortest_s,
+    size_cells.time_bins,
+    size_cells.time_counts,
+    size_cells.duration_s,
+    size_cells.first_on,
+    size_cells.last_on
+FROM mart.size_cells
+INNER JOIN spans ON size_cells.archive = spans.archive AND size_cells.span = spans.span
+WHERE
+    selected_sizes.client IS NULL
+    AND selected_sizes.is_exact IS NOT TRUE
+    AND size_cells.starts_on >= spans.since_at
+    AND size_cells.starts_on < spans.until_at
+    AND (size_cells.starts_on >= spans.longer_since_at AND size_cells.starts_on < spans.longer_until_at)
+    IS NOT TRUE
+    AND (selected_sizes.interface IS NULL OR size_cells.interface = selected_sizes.interface)
+    AND (selected_sizes.direction IS NULL OR size_cells.direction = selected_sizes.direction)
+    AND (
+        selected_sizes.class_of_service IS NULL
+        OR size_cells.class_of_service = selected_sizes.class_of_service
+    )
+
+UNION ALL
+
+-- A transfer is a cell of its own: whoever reads cells adds them up.
+SELECT
+    transfers.archive,
+    transfers.kind,
+    transfers.interface,
+    transfers.direction,
+    ARRAY[mart.size_bin(transfers.size_bytes)::smallint] AS size_bins,
+    ARRAY[transfers.size_bytes::numeric] AS size_bytes,
+    ARRAY[transfers.duration_s] AS shortest_s,
+    ARRAY[131072 * mart.size_bin(transfers.size_bytes) + mart.histogram_bin(transfers.duration_s)]
+        AS time_bins,
+    ARRAY[1] AS time_counts,
+    transfers.duration_s,
+    found.ended_on AS first_on,
+    found.ended_on AS last_on
+FROM
+    -- Two days are more than the longest local day.
+    mart.envelope_transfers(
+        archive => selected_sizes.archive,
+        since => selected_sizes.since - interval '2 days',
+        until => selected_sizes.until + interval '2 days',
+        interface => selected_sizes.interface,
+        direction => selected_sizes.direction,
+        client => selected_sizes.client,
+        class_of_service => selected_sizes.class_of_service
+    ) AS transfers
+INNER JOIN mart.archives ON transfers.archive = archives.archive
+INNER JOIN ranges ON transfers.archive = ranges.archive
+CROSS JOIN
+    LATERAL (VALUES ((transfers.ended_at AT TIME ZONE archives.timezone)::date)) AS found (ended_on)
+WHERE
+    (selected_sizes.client IS NOT NULL OR selected_sizes.is_exact)
+    AND NOT transfers.is_filtered
+    AND found.ended_on >= ranges.since_day
+    AND found.ended_on < ranges.until_local
+
+$function$;
