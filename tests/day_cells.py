@@ -134,7 +134,8 @@ _SIZES = f"""
         SELECT ROW(source_id, interface, direction, class_of_service, span, starts_on)::text AS cell,
             source_id, interface, direction, class_of_service, span, starts_on, day, size_bytes, duration_s,
             -- The first bin has empty files. The others are three for each number of digits.
-            CASE WHEN size_bytes < 0 THEN 0 WHEN size_bytes = 0 THEN 1 ELSE 3 * length(size_bytes::text) - 2 + (
+            CASE WHEN size_bytes < 0 THEN 0 WHEN size_bytes = 0 THEN 1
+            ELSE 3 * length(size_bytes::text) - 2 + (
                 SELECT count(*) FROM unnest('{{1,2,5}}'::int[]) AS digit
                 WHERE digit <= left(size_bytes::text, 1)::int
             ) END::int AS size_bin,

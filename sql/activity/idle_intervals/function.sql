@@ -220,7 +220,7 @@ asked_for AS (
 -- were under way then. MATERIALIZED makes PostgreSQL look for them at each candidate, with the BRIN index.
 -- The comparison with -infinity makes it expect few of them, and so use the index. A transfer near two
 -- candidates is found twice, which does not matter: the second is not later than the first. (sqlfluff takes
--- the query inside LATERAL for one that could stand before it.)
+-- the query inside LATERAL for one that could precede it.)
 nearby AS (
     SELECT
         candidates.archive_number,
