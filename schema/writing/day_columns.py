@@ -41,7 +41,7 @@ def merge_arrays(
     """SQL that sets arrays (names and types) to those held and those added together.
 
     The first array numbers the elements. Elements with the same number are added up, or combined by what
-    `totals` names. Elements of which nothing is left in the array `counts` are left out.
+    `totals` names. If `counts` names an array, elements whose counts add up to 0 are left out.
     """
     number, *others = arrays
     held, added = (
