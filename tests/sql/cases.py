@@ -581,7 +581,10 @@ def _insert_all(connection: psycopg.Connection, table: str, rows: list[Row]) -> 
 
 
 def _note_rows(connection: psycopg.Connection, table: str, rows: list[Row]) -> None:
-    """Record rows of facts in the ledger, as a load does, but all of them in one month."""
+    """Record rows of facts in the ledger, as a load does, but all of them in one month.
+
+    Real loads have positive numbers, so these have negative ones.
+    """
     nullable = {column.name for column in metadata.tables[f"core.{table}"].columns if column.nullable}
     of_source: dict[int, list[Row]] = {}
     for row in rows:
@@ -599,7 +602,7 @@ def _note_rows(connection: psycopg.Connection, table: str, rows: list[Row]) -> N
         connection.execute(
             "INSERT INTO ledger.loaded_rows AS held"
             " (log_file_id, load_id, fact_table, month, source_id, row_count, filled_columns)"
-            " VALUES (1, %(source)s, %(table)s, '2000-01-01', %(source)s, %(count)s, %(names)s)"
+            " VALUES (1, -%(source)s::integer, %(table)s, '2000-01-01', %(source)s, %(count)s, %(names)s)"
             " ON CONFLICT (log_file_id, load_id, fact_table, month) DO UPDATE SET"
             " row_count = held.row_count + excluded.row_count,"
             " filled_columns = held.filled_columns || excluded.filled_columns",
