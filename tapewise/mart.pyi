@@ -2475,7 +2475,7 @@ class Mart:
                 it was prepared, those of all clients and failed ones included (negative if some were
                 removed)
             is_prepared: whether the line was prepared by `tapewise refresh`, and not computed now
-            computed_at: when the line was computed
+            computed_at: when the line was prepared; null if it was computed for this answer
 
         In SQL:
 
@@ -3873,7 +3873,7 @@ class Mart:
                 it holds the largest files, but with few transfers the 99th percentile says little more
                 than the slowest of them
             is_prepared: whether the row was prepared by `tapewise refresh`, and not computed now
-            computed_at: when the row was computed
+            computed_at: when the row was prepared; null if it was computed for this answer
 
         In SQL:
 

@@ -241,7 +241,7 @@ answers AS (
         errors.residual_squares_s2,
         0::bigint AS newer_count,
         FALSE AS is_prepared,
-        now() AS computed_at
+        NULL::timestamptz AS computed_at
     FROM errors
     UNION ALL
     SELECT

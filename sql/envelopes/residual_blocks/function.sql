@@ -154,7 +154,7 @@ SELECT
     blocked.is_outlier,
     NOT blocked.is_outlier AND count(*) = blocked.block_size AS is_full,
     FALSE AS is_prepared,
-    now() AS computed_at
+    NULL::timestamptz AS computed_at
 FROM blocked
 GROUP BY
     blocked.group_number,
