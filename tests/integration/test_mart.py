@@ -609,12 +609,25 @@ def test_times_known_only_at_execution_prune_too(database: psycopg.Connection, f
     assert "Subplans Removed" in plan
 
 
+def drop_what_never_runs(plan: str) -> str:
+    """Remove what is below `One-Time Filter: false`, which PostgreSQL 16 leaves in some plans."""
+    lines: list[str] = []
+    never_runs_at: int | None = None
+    for line in plan.splitlines():
+        indent = len(line) - len(line.lstrip())
+        if never_runs_at is not None and indent >= never_runs_at:
+            continue
+        never_runs_at = indent if line.strip() == "One-Time Filter: false" else None
+        lines.append(line)
+    return "\n".join(lines)
+
+
 @pytest.mark.parametrize("name", [*BY_DAY, *DAYS])
 def test_questions_of_days_read_no_facts(database: psycopg.Connection, name: str) -> None:
     insert_rows(database, {"transfers": [{"ended_at": moment} for moment in THREE_MONTHS]})
     arguments = "'llnl', '1998-04-03', '1998-04-29', 'nft', 'get', NULL, 'a'"
     for call in ("", arguments):
-        plan = explain(database, f"SELECT * FROM mart.{name}({call})")
+        plan = drop_what_never_runs(explain(database, f"SELECT * FROM mart.{name}({call})"))
         assert "day_cells" in plan or "request_cells" in plan
         assert not re.search(r"(transfers|requests)_\d|hosts", plan)
 
