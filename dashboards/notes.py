@@ -120,11 +120,11 @@ CROSS JOIN LATERAL (
                 WHEN choices.preparation_id IS NULL
                     THEN concat(
                         'too many transfers to fit an envelope while you wait; run',
-                        ' `tapewise refresh --archive ' || chosen.archive,
+                        ' `tapewise refresh --archive ' || {archive},
                         ' --since ' || to_char(asked.since AT TIME ZONE chosen.timezone, {form}),
                         ' --until ' || to_char(asked.until AT TIME ZONE chosen.timezone, {form}),
-                        ' --client ' || asked.client,
-                        ' --class-of-service ' || asked.class_of_service,
+                        ' --client ' || {client},
+                        ' --class-of-service ' || {class_of_service},
                         '`'
                     )
                 ELSE concat(
@@ -168,6 +168,9 @@ def write_notes(*, with_filters: bool) -> str:
     pages = dict.fromkeys(row[0] for row in rows)
     return _SQL.format(
         form="'YYYY-MM-DD\"T\"HH24:MI'",
+        archive=write_word("chosen.archive"),
+        client=write_word("asked.client"),
+        class_of_service=write_word("asked.class_of_service"),
         choice=write_choice(NAME, with_filters=with_filters),
         asked=",\n".join(f"        {value}::text AS {name}" for name, value in asked.items()),
         since=since,
@@ -175,6 +178,11 @@ def write_notes(*, with_filters: bool) -> str:
         charts=",\n".join(f"        ({', '.join(map(_quote, row))})" for row in rows),
         pages=",\n".join(f"        ({_quote(page)})" for page in pages),
     )
+
+
+def write_word(name: str) -> str:
+    """SQL for a name as one word of a shell. Logs may contain any text, and people paste the command."""
+    return f"CASE WHEN {name} ~ '^[[:alnum:]._-]+$' THEN {name} ELSE quote_literal({name}) END"
 
 
 def _list_charts() -> list[tuple[Any, ...]]:

@@ -89,8 +89,7 @@ def load_sources(
             failures = [failure for outcome in outcomes for failure in outcome.failures]
             # On a server of one's own without `reader_url`, nothing reads `mart`, so no answers are needed.
             if not dry_run and can_read(warehouse):
-                _count_files(warehouse, plans, is_shown=not as_json)
-                refreshed = _refresh(warehouse, archive)
+                refreshed = _refresh(warehouse, archive, plans, is_shown=not as_json)
             if refreshed is not None and (refreshed.done_count or refreshed.left_count) and not as_json:
                 click.echo(
                     f"Prepared answers: {refreshed.done_count:,} refreshed in {refreshed.took_s:.0f} s,"
@@ -127,9 +126,12 @@ def _count_files(warehouse: Warehouse, plans: list[SourcePlan], *, is_shown: boo
             _warn(f"the files of '{name}' were not counted again: {reason}")
 
 
-def _refresh(warehouse: Warehouse, archive: str | None) -> RefreshReport | None:
+def _refresh(
+    warehouse: Warehouse, archive: str | None, plans: list[SourcePlan], *, is_shown: bool
+) -> RefreshReport | None:
     """Prepare the answers that are out of date; None if that is impossible, which does not fail the run."""
     began = time.monotonic()
+    _count_files(warehouse, plans, is_shown=is_shown)
     try:
         stale = find_stale(warehouse, archive)
         done_count = sum(1 for _ in prepare(warehouse, stale, time_limit_s=TIME_LIMIT_S))

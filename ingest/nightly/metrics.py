@@ -126,7 +126,7 @@ class _Metrics(Collector):
             ("database_size_bytes", "Size of the database on disk", report.database_bytes),
             (
                 "last_run_refresh_seconds",
-                "How long the last run took to refresh prepared answers",
+                "How long the last run took to count files and prepare envelopes",
                 report.refreshed.took_s if report.refreshed else None,
             ),
             (
