@@ -19,6 +19,7 @@ from tapewise.ingest.sources.sources import SourceRequest
 from tapewise.ingest.upkeep.explanations import explain_line
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.errors import DatabaseError
+from tapewise.schema.writing.file_counts import refresh_files
 from tests.conftest import NOW, register
 from tests.integration.evidence import check_warehouse, read_balance, read_facts
 
@@ -86,6 +87,16 @@ def test_the_ledger_follows_facts_that_move_to_another_month(
     load(write(tmp_path / "log", lines), "nft", timezone="Africa/Windhoek")
     assert read(warehouse, months) == [("03", 60), ("04", 60)]
     check_warehouse(warehouse)
+
+
+def test_a_moved_line_ends_the_recount_of_files(load: Load, warehouse: Warehouse, tmp_path: Path) -> None:
+    recounts = "SELECT count(*)::int FROM studies.file_recounts"
+    load(write(tmp_path / "part", LINES[62:]), "nft", timezone=US)
+    assert refresh_files(warehouse, "test", NOW) is not None
+    load(write(tmp_path / "next", [nft(600)]), "nft", timezone=US)
+    assert read(warehouse, recounts) == [(1,)]  # new facts alone do not end it
+    load(write(tmp_path / "log", LINES), "nft", timezone=US)
+    assert read(warehouse, recounts) == [(0,)]
 
 
 def test_reading_again_changes_nothing(load: Load, warehouse: Warehouse, tmp_path: Path) -> None:
