@@ -282,6 +282,16 @@ PUBLISHED = {
     "0022_statistics.sql": "8d2e1dc0c9ba27803b29720e8f93c1f4",
     "0023_day_cells.py": "bffae0b8097535265e45198f79cdc5ad",
     "0023_day_cells.sql": "e7a3639fa7ace7372d888fae1bd2c86a",
+    "0024_size_cells.py": "54bd23c28e921ad97601808a4dc91c32",
+    "0024_size_cells.sql": "2f30b875c5fd1bc3ab3e2dd65062d52d",
+    "0024_size_cells_back.sql": "d4ec0bc6e2e3674d0d5c3b393c1a733e",
+    "0025_request_cells.py": "1b3f233f57dd0b5d84b43b541010b690",
+    "0025_request_cells.sql": "93bb9177fb4888bec0830b88af642f65",
+    "0026_prepared_envelopes.py": "b9460a2bbb9611e26008bbd0bc5dd750",
+    "0026_prepared_envelopes.sql": "16851534d267a7f66ff93d17fd88da14",
+    "0027_file_days.py": "e5cfd8812421832108b8a0fe7576d30e",
+    "0027_file_days.sql": "1582eaa4c483295e9de5f3c99b6b4d25",
+    "0028_filled_columns.py": "6749bcabdf5eeba4312f2f8e768606bc",
 }
 
 
