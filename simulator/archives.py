@@ -32,7 +32,7 @@ from tapewise.schema.writing.facts import FactWriter
 from tapewise.schema.writing.loader import copy_frame, frame_schema
 from tapewise.schema.writing.names import NameTable
 from tapewise.schema.writing.partitions import analyze_partitions, make_partitions
-from tapewise.schema.writing.request_cells import add_requests, sum_requests
+from tapewise.schema.writing.request_rollups import add_requests, sum_requests
 from tapewise.simulator.inputs import Requests
 from tapewise.simulator.machines import Machine
 from tapewise.simulator.results import TIME_COLUMNS, Run

@@ -10,7 +10,7 @@ from tapewise.ingest.sources.sources import Source
 from tapewise.schema.writing.cells import add_cells, sum_cells
 from tapewise.schema.writing.day_cells import add_days
 from tapewise.schema.writing.day_sums import DaySums, sum_days
-from tapewise.schema.writing.request_cells import RequestSums, add_requests, sum_transfers
+from tapewise.schema.writing.request_rollups import RequestSums, add_requests, sum_transfers
 
 
 class Sums(NamedTuple):

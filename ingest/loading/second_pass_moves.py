@@ -24,7 +24,7 @@ from tapewise.schema.writing.facts import note_moves
 from tapewise.schema.writing.file_counts import end_recount
 from tapewise.schema.writing.loader import frame_schema, read_frame
 from tapewise.schema.writing.partitions import make_months
-from tapewise.schema.writing.request_cells import add_requests
+from tapewise.schema.writing.request_rollups import add_requests
 
 # The function also adjusts start times and the durations of jobs.
 _MOVE = """

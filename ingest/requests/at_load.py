@@ -23,7 +23,7 @@ from tapewise.schema.database import Warehouse
 from tapewise.schema.tables.derived import requests
 from tapewise.schema.tables.models import event_time_columns
 from tapewise.schema.writing.loader import encode_frame, frame_schema
-from tapewise.schema.writing.request_cells import RequestSums
+from tapewise.schema.writing.request_rollups import OWN, RequestSums
 
 # Requests that involve lines of these tables are left to the database.
 _OTHER_TABLES = frozenset({"stages", "transfer_starts", "unitree_jobs"})
@@ -48,7 +48,7 @@ _DAY = timedelta(days=1)
 _MICROSECOND = timedelta(microseconds=1)
 _NEVER = datetime.min.replace(tzinfo=UTC)
 _REQUEST = frame_schema(requests)
-_OWN = ("own_class_of_service", "own_open_s")
+_OWN = [f"own_{name}" for name in OWN]
 
 # Lines by table, as `keep_lines` returns them.
 _Lines = dict[str, pl.DataFrame]
@@ -237,10 +237,9 @@ class LinesAtLoad:
         days = self.find_days(ended_on.unique())
         is_ours = ended_on.is_in(list(days))
         derived = derived.filter(is_ours)
+        # Opens without a transfer are the last rows, and have no own values.
         own = both.select(_OWN).filter(is_ours[: both.height])
-        changes = sum_changes(
-            pl.concat([derived.head(own.height), own], how="horizontal"), self._source.archive_timezone
-        )
+        changes = sum_changes(pl.concat([derived, own], how="horizontal"), self._source.archive_timezone)
         columns, pieces = encode_frame(derived, requests)
         replaced = ReplacedRequests(
             self._source.archive_id,

@@ -11,28 +11,25 @@ import psycopg
 
 from tapewise.ingest.requests.ranges import REACH
 from tapewise.schema.tables.derived import requests
+from tapewise.schema.tables.models import transfers
 from tapewise.schema.writing.loader import frame_schema, read_frame
-from tapewise.schema.writing.request_cells import RequestSums, sum_requests, sum_transfers
+from tapewise.schema.writing.request_rollups import (
+    OWN,
+    REQUEST,
+    TRANSFER,
+    RequestSums,
+    sum_requests,
+    sum_transfers,
+)
 
-# The columns of a request that decide what it changes.
-_REQUEST = {
-    name: dtype
-    for name, dtype in frame_schema(requests).items()
-    if name
-    in {
-        *("source_id", "interface", "direction", "class_of_service", "ended_at", "transfer_id", "job_id"),
-        *("start_id", "size_bytes", "duration_s", "is_counted", "is_failed"),
-        *("submitted_at", "opened_at", "started_at"),
-    }
-}
-# What the transfer itself reports, where the request may have it from another line. The rest is the same.
-_OWN = {"own_class_of_service": pl.String(), "own_open_s": pl.Float64()}
-# A transfer that was moved into the second pass of an hour after the request was derived has another time. If
-# it was deleted, then its cells were, too.
+_REQUEST = {name: dtype for name, dtype in frame_schema(requests).items() if name in REQUEST}
+# The transfer's own values have `own_` before their names.
+_OWN = {f"own_{name}": frame_schema(transfers)[name] for name in OWN}
+# A transfer that was moved into the second pass of an hour after the request was derived has another time.
 _QUERY = """
-    SELECT {columns}, transfers.class_of_service, transfers.open_s
+    SELECT {columns}
     FROM core.requests
-    INNER JOIN core.transfers ON transfers.id = requests.transfer_id
+    LEFT JOIN core.transfers ON transfers.id = requests.transfer_id
         AND transfers.archive_id = %(archive_id)s
         AND transfers.ended_at >= %(near_since)s AND transfers.ended_at < %(near_until)s
     WHERE requests.archive_id = %(archive_id)s
@@ -48,10 +45,14 @@ def find_timezone(connection: psycopg.Connection, archive_id: int) -> str:
 
 
 def sum_changes(derived: pl.DataFrame, timezone: str) -> list[RequestSums]:
-    """Return what the rows of `derived` change: rows of `core.requests` with the columns in `_OWN`."""
+    """Return what the rows of `derived` change: rows of `core.requests` with their transfers' own values."""
     reported = derived.filter("is_counted", pl.col("transfer_id").is_not_null())
-    alone = reported.with_columns(class_of_service="own_class_of_service", open_s="own_open_s")
-    return [sum_requests(reported, timezone), sum_transfers(alone, timezone).negate()]
+    alone = reported.with_columns(
+        # A transfer of which only the day is known is combined with no other line.
+        is_time_of_day_unknown=pl.lit(value=False),
+        **{name: pl.col(f"own_{name}") for name in OWN},
+    )
+    return [sum_requests(derived, timezone), sum_transfers(alone.select(TRANSFER), timezone).negate()]
 
 
 def sum_held_changes(
@@ -66,7 +67,7 @@ def sum_held_changes(
     parameters of the condition.
     """
     near = {"near_since": values["since"] - REACH, "near_until": values["until"] + REACH}
-    columns = ", ".join(f"requests.{name}" for name in _REQUEST)
+    columns = ", ".join([*(f"requests.{name}" for name in _REQUEST), *(f"transfers.{name}" for name in OWN)])
     query = f"{_QUERY.replace('{columns}', columns)} AND {condition}"
     held = read_frame(connection, query, values | near, _REQUEST | _OWN)
     return sum_changes(held, timezone) if held.height else []

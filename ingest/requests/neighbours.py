@@ -23,7 +23,7 @@ from tapewise.ingest.sources.sources import Source
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.tables.models import event_time_columns
 from tapewise.schema.writing.loader import read_frame
-from tapewise.schema.writing.request_cells import RequestSums
+from tapewise.schema.writing.request_rollups import RequestSums
 
 # Slightly more than the distance over which stages, starts and jobs can affect lines: a job may end a day
 # after a transfer, and the transfer a day after its open.
@@ -67,10 +67,10 @@ _REPLACED = """
     requests.source_id = %(source_id)s AND requests.opened_at < %(opened_until)s
         AND (requests.ended_at AT TIME ZONE 'UTC')::date = ANY(%(days)s)
 """
-_DELETE_REPLACED = f"""
+_DELETE: LiteralString = """
     DELETE FROM core.requests
-    WHERE archive_id = %(archive_id)s AND ended_at >= %(since)s AND ended_at < %(until)s AND {_REPLACED}
-"""  # noqa: S608 - the condition above
+    WHERE archive_id = %(archive_id)s AND ended_at >= %(since)s AND ended_at < %(until)s AND {}
+"""
 
 
 @dataclass(frozen=True)
@@ -114,17 +114,25 @@ class ReplacedRequests:
             "opened_until": self.until,
             "days": [*self.days],
         }
-        with plan_for_fresh_facts(connection):
-            changes = sum_held_changes(connection, self.timezone, values, _REPLACED)
-        connection.execute(_DELETE_REPLACED, values)
+        changes = self._take(connection, values, _REPLACED)
         if self.moved.height:
-            opened_at = self.moved["opened_at"]
-            connection.execute(
-                "DELETE FROM core.requests"
-                " WHERE archive_id = %s AND ended_at BETWEEN %s AND %s AND open_id = ANY(%s)",
-                [self.archive_id, opened_at.min(), opened_at.max(), self.moved["open_id"].to_list()],
-            )
+            opened_at = self.moved["opened_at"].sort()
+            values = {
+                "archive_id": self.archive_id,
+                "since": opened_at[0],
+                "until": opened_at[-1] + timedelta(microseconds=1),
+                "open_ids": self.moved["open_id"].to_list(),
+            }
+            changes += self._take(connection, values, "requests.open_id = ANY(%(open_ids)s)")
         return [sums.negate() for sums in changes]
+
+    def _take(
+        self, connection: psycopg.Connection, values: dict[str, Any], condition: LiteralString
+    ) -> list[RequestSums]:
+        with plan_for_fresh_facts(connection):
+            held = sum_held_changes(connection, self.timezone, values, condition)
+        connection.execute(_DELETE.format(condition), values)
+        return held
 
 
 @dataclass(frozen=True)

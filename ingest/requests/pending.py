@@ -13,7 +13,7 @@ from tapewise.schema.errors import DatabaseError
 from tapewise.schema.tables.derived import requests
 from tapewise.schema.writing.loader import copy_encoded
 from tapewise.schema.writing.partitions import make_months
-from tapewise.schema.writing.request_cells import RequestSums, add_requests
+from tapewise.schema.writing.request_rollups import RequestSums, add_requests
 
 
 class Derivations:

@@ -27,7 +27,7 @@ from tapewise.ingest.requests.pairs import CLOSING, OPENING, pair_lines
 from tapewise.ingest.requests.ranges import REACH, cut_ranges
 from tapewise.schema.writing.loader import read_frame
 from tapewise.schema.writing.partitions import make_months
-from tapewise.schema.writing.request_cells import add_requests
+from tapewise.schema.writing.request_rollups import add_requests
 
 # How much the clocks of two logs may differ. COND and NFT truncate their times to whole seconds.
 CLOCK_SLACK = timedelta(seconds=2)

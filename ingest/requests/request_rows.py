@@ -11,6 +11,7 @@ from tapewise.ingest.requests.pairs import pair_lines
 from tapewise.schema.tables.derived import requests
 from tapewise.schema.tables.models import event_time_columns, opens, transfers
 from tapewise.schema.writing.loader import frame_schema
+from tapewise.schema.writing.request_rollups import OWN
 
 # The columns of each table from which requests are made, or by which simultaneous lines are ordered.
 KEPT = {
@@ -39,8 +40,7 @@ def keep_lines(table: str, facts: pl.DataFrame) -> pl.DataFrame:
 def derive_requests(opens: pl.DataFrame, transfers: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return the requests that an open and a transfer (from `keep_lines`) report, and the remaining opens.
 
-    The class and the open time that the transfer itself reports are in `own_class_of_service` and
-    `own_open_s`.
+    What the transfer itself reports in the columns OWN is also in columns with `own_` before their names.
     """
     pairs = pair_lines(opens, transfers)
     of_open = opens.select(_OF_OPEN)[pairs["open_row"]].select(pl.all().name.suffix("_of_open"))
@@ -48,8 +48,7 @@ def derive_requests(opens: pl.DataFrame, transfers: pl.DataFrame) -> tuple[pl.Da
     derived = both.rename(
         {"id": "transfer_id", "id_of_open": "open_id", "is_cached_of_open": "is_cached"}
     ).with_columns(
-        own_class_of_service="class_of_service",
-        own_open_s="open_s",
+        **{f"own_{name}": pl.col(name) for name in OWN},
         class_of_service=pl.coalesce("class_of_service", "class_of_service_of_open"),
         open_s=pl.coalesce("open_s_of_open", "open_s"),
         is_time_ambiguous=pl.col("is_time_ambiguous") | pl.col("is_time_ambiguous_of_open"),

@@ -28,7 +28,7 @@ from tapewise.schema.writing.file_counts import end_recount
 from tapewise.schema.writing.loader import read_frame
 from tapewise.schema.writing.names import drop_unused_names
 from tapewise.schema.writing.preparations import drop_preparations
-from tapewise.schema.writing.request_cells import drop_requests
+from tapewise.schema.writing.request_rollups import drop_requests
 
 
 @dataclass(frozen=True)
@@ -150,6 +150,10 @@ def delete_facts(connection: psycopg.Connection, source: Source) -> DeletedFacts
     since = _find_first_day(source)
     drop_days(connection, source.id, since)
     drop_requests(connection, source.id, since)
+    # Together with their cells; otherwise, deriving requests again would subtract these from no cell.
+    connection.execute(
+        "DELETE FROM core.requests WHERE archive_id = %s AND source_id = %s", [source.archive_id, source.id]
+    )
     end_recount(connection, get_archive(connection, source.archive))
     drop_preparations(connection, source.archive_id)
     count = sum(

@@ -1,13 +1,11 @@
 """The rollup `core.request_cells`, updated in the transaction that changes its requests.
 
 A cell counts the requests of a route that ended on a day of the archive's own clock, moved a file and did not
-fail. Its sums add up three parts: each counted transfer as a request of its own, plus the requests of
-`core.requests`, minus the transfers that these report. So the rows of `core.requests` can come and go at any
-time: what they add is added or subtracted with them.
+fail. `request_rollups` adds up the parts of which a cell is the sum.
 """
 
 from collections.abc import Iterable
-from datetime import date, datetime
+from datetime import date
 from typing import NamedTuple
 
 import polars as pl
@@ -19,7 +17,6 @@ from tapewise.schema.writing.routes import (
     DAY_BITS,
     ROUTE,
     add_routes,
-    drop_unused_routes,
     find_bins,
     find_days,
     find_first_day,
@@ -62,7 +59,7 @@ _DELETE_EMPTY = (
 )
 
 
-class RequestSums(NamedTuple):
+class CellSums(NamedTuple):
     """Sums of requests by source, route and local day: counts, and histograms, one row per bin.
 
     Days are numbered since 1970, and `routes` has the routes by their numbers in the other two frames.
@@ -72,16 +69,16 @@ class RequestSums(NamedTuple):
     counts: pl.DataFrame
     bins: pl.DataFrame
 
-    def negate(self) -> "RequestSums":
+    def negate(self) -> "CellSums":
         """Return what to add in order to subtract these sums."""
-        return RequestSums(
+        return CellSums(
             self.routes,
             self.counts.with_columns(pl.col(_COUNTS) * -1),
             self.bins.with_columns(pl.col("bin_count") * -1),
         )
 
 
-def sum_transfers(transfers: pl.DataFrame, timezone: str) -> RequestSums:
+def sum_transfers(transfers: pl.DataFrame, timezone: str) -> CellSums:
     """Return the sums of transfers (rows of that table), each as a request of its own."""
     moved = transfers.filter(~pl.col("is_failed"))
     # Their open times and start times come from one line, so no clock is too coarse.
@@ -98,21 +95,11 @@ def sum_transfers(transfers: pl.DataFrame, timezone: str) -> RequestSums:
     return _sum(alone, timezone)
 
 
-def sum_requests(
-    requests: pl.DataFrame, timezone: str, *, is_simulated: bool = False, steady_at: datetime | None = None
-) -> RequestSums:
-    """Return the sums of requests (rows of that table).
-
-    Requests that a simulated archive made before its run became steady (at `steady_at`) do not count.
-    """
-    moved = requests.filter(
-        "is_counted", ~pl.col("is_failed").fill_null(value=False), pl.col("transfer_id").is_not_null()
-    )
+def sum_requests(requests: pl.DataFrame, timezone: str, *, is_simulated: bool = False) -> CellSums:
+    """Return the sums of requests (rows of that table)."""
+    moved = requests.filter(~pl.col("is_failed").fill_null(value=False), pl.col("transfer_id").is_not_null())
     step_us = pl.lit(0)
-    if is_simulated:
-        asked_at = pl.coalesce("submitted_at", "started_at", "ended_at")
-        moved = moved.filter(pl.lit(value=False) if steady_at is None else asked_at >= steady_at)
-    else:
+    if not is_simulated:
         # The time of an open is when the file was open.
         is_opened = pl.col("job_id").is_null() & pl.col("start_id").is_null()
         asked_at = pl.coalesce(pl.when(is_opened).then("opened_at"), "submitted_at")
@@ -147,7 +134,7 @@ def _is_whole_second(moment: pl.Expr) -> pl.Expr:
     return moment.dt.epoch("us") % 1_000_000 == 0
 
 
-def _sum(placed: pl.DataFrame, timezone: str) -> RequestSums:
+def _sum(placed: pl.DataFrame, timezone: str) -> CellSums:
     route, names = number_routes(placed, ("source_id", *ROUTE))
     days = find_days(placed["ended_at"], timezone)
     first_day = find_first_day(days)
@@ -171,7 +158,7 @@ def _sum(placed: pl.DataFrame, timezone: str) -> RequestSums:
         "route": pl.col("route_day") // 2**DAY_BITS,
         "day": pl.col("route_day") % 2**DAY_BITS + first_day,
     }
-    return RequestSums(
+    return CellSums(
         names,
         counts.select(**place, **{name: pl.col(name) for name in _COUNTS}),
         bins.select("quantity", "bin", "bin_count", **place),
@@ -191,33 +178,34 @@ def _sum_bins(values: pl.Series, route_day: pl.Series) -> pl.DataFrame:
     )
 
 
-def add_requests(connection: psycopg.Connection, sums: Iterable[RequestSums]) -> None:
-    """Add `sums` to the cells, in the caller's transaction; a cell without requests is deleted."""
-    parts = list(sums)
+def add_cells(connection: psycopg.Connection, parts: list[CellSums]) -> list[int]:
+    """Add `parts` to the cells, in the caller's transaction, and delete cells without requests.
+
+    Returns the sources whose routes may have no cell any more.
+    """
     if not parts:
-        return
+        return []
     cells = _make_cells(_gather(parts))
     if cells.is_empty():
-        return
+        return []
     add_routes(connection, cells)
     connection.execute(_ADD, [cells[name].to_list() for name in cells.columns])
     # Requests may be subtracted before the transfers that they report are added, or after.
     source_ids = cells["source_id"].unique().to_list()
-    if connection.execute(_DELETE_EMPTY, [source_ids, cells["day"].unique().to_list()]).rowcount:
-        drop_unused_routes(connection, source_ids)
+    is_any_empty = connection.execute(_DELETE_EMPTY, [source_ids, cells["day"].unique().to_list()]).rowcount
+    return source_ids if is_any_empty else []
 
 
-def drop_requests(connection: psycopg.Connection, source_id: int, since: date | None = None) -> None:
-    """Delete the source's cells from day `since` on (None: all), and its routes without any cell left."""
+def drop_cells(connection: psycopg.Connection, source_id: int, since: date | None) -> None:
+    """Delete the source's cells from day `since` on (None: all)."""
     connection.execute(
         "DELETE FROM core.request_cells USING core.routes"
         " WHERE route_id = routes.id AND source_id = %s AND day >= coalesce(%s::date, '-infinity')",
         [source_id, since],
     )
-    drop_unused_routes(connection, [source_id])
 
 
-def _gather(parts: list[RequestSums]) -> RequestSums:
+def _gather(parts: list[CellSums]) -> CellSums:
     """Return the sum of the parts, with common numbers of routes."""
     every = pl.concat([part.routes.with_columns(part=number) for number, part in enumerate(parts)])
     common, names = number_routes(every, ("source_id", *ROUTE))
@@ -233,14 +221,14 @@ def _gather(parts: list[RequestSums]) -> RequestSums:
         ]
         return pl.concat(renumbered).group_by(key).agg(pl.all().sum())
 
-    return RequestSums(
+    return CellSums(
         names,
         renumber([part.counts for part in parts], "route", "day"),
         renumber([part.bins for part in parts], "route", "day", "quantity", "bin"),
     )
 
 
-def _make_cells(sums: RequestSums) -> pl.DataFrame:
+def _make_cells(sums: CellSums) -> pl.DataFrame:
     """Return one row per cell that is changed: its route, day and counts, and its arrays as texts."""
     place = ("route", "day")
     arrays = (

@@ -1,0 +1,71 @@
+"""The rollups of requests, updated in the transaction that changes the requests.
+
+Each sum has three parts: every counted transfer as a request of its own, plus the requests of
+`core.requests`, minus the transfers that these report. So the rows of `core.requests` can come and go at any
+time: what they add is added or subtracted with them.
+"""
+
+from collections.abc import Iterable
+from datetime import date, datetime
+from typing import NamedTuple
+
+import polars as pl
+import psycopg
+
+from tapewise.schema.writing import request_cells
+from tapewise.schema.writing.routes import ROUTE, drop_unused_routes
+
+# The columns of `core.transfers` and of `core.requests` that the rollups read.
+TRANSFER = frozenset(
+    {"source_id", *ROUTE, "ended_at", "started_at", "size_bytes", "duration_s", "open_s", "user_id"}
+    | {"persona", "is_failed", "is_size_saturated", "is_time_of_day_unknown"}
+)
+REQUEST = TRANSFER - {"is_time_of_day_unknown"} | {
+    *("transfer_id", "job_id", "start_id", "stage_id", "submitted_at", "opened_at"),
+    *("is_counted", "is_cached", "is_joined"),
+}
+# What a request may have from another line than its transfer's. Each other column has the same value in both.
+OWN = ("class_of_service", "open_s", "user_id", "persona")
+
+
+class RequestSums(NamedTuple):
+    """Sums of requests for each of the rollups."""
+
+    cells: request_cells.CellSums
+
+    def negate(self) -> "RequestSums":
+        """Return what to add in order to subtract these sums."""
+        return RequestSums(self.cells.negate())
+
+
+def sum_transfers(transfers: pl.DataFrame, timezone: str) -> RequestSums:
+    """Return the sums of transfers (rows with the columns in TRANSFER), each as a request of its own."""
+    return RequestSums(request_cells.sum_transfers(transfers, timezone))
+
+
+def sum_requests(
+    requests: pl.DataFrame, timezone: str, *, is_simulated: bool = False, steady_at: datetime | None = None
+) -> RequestSums:
+    """Return the sums of requests (rows with the columns in REQUEST) that count.
+
+    Requests that a simulated archive made before its run became steady (at `steady_at`) do not count.
+    """
+    counted = requests.filter("is_counted")
+    if is_simulated:
+        asked_at = pl.coalesce("submitted_at", "started_at", "ended_at")
+        counted = counted.filter(pl.lit(value=False) if steady_at is None else asked_at >= steady_at)
+    return RequestSums(request_cells.sum_requests(counted, timezone, is_simulated=is_simulated))
+
+
+def add_requests(connection: psycopg.Connection, sums: Iterable[RequestSums]) -> None:
+    """Add `sums` to the rollups, in the caller's transaction. A row without requests is deleted."""
+    parts = list(sums)
+    source_ids = request_cells.add_cells(connection, [part.cells for part in parts])
+    if source_ids:
+        drop_unused_routes(connection, source_ids)
+
+
+def drop_requests(connection: psycopg.Connection, source_id: int, since: date | None = None) -> None:
+    """Delete the source's share of the rollups from day `since` on (None: all), and its unused routes."""
+    request_cells.drop_cells(connection, source_id, since)
+    drop_unused_routes(connection, [source_id])
