@@ -237,9 +237,11 @@ class LinesAtLoad:
         days = self.find_days(ended_on.unique())
         is_ours = ended_on.is_in(list(days))
         derived = derived.filter(is_ours)
-        # Opens without a transfer are the last rows, and have no own values.
         own = both.select(_OWN).filter(is_ours[: both.height])
-        changes = sum_changes(pl.concat([derived, own], how="horizontal"), self._source.archive_timezone)
+        # The other rows are opens without a transfer, which have no such values.
+        with_own = pl.concat([derived.head(own.height), own], how="horizontal")
+        every = pl.concat([with_own, derived.slice(own.height)], how="diagonal")
+        changes = sum_changes(every, self._source.archive_timezone)
         columns, pieces = encode_frame(derived, requests)
         replaced = ReplacedRequests(
             self._source.archive_id,
