@@ -182,7 +182,9 @@ def write_notes(*, with_filters: bool) -> str:
 
 def write_word(name: str) -> str:
     """SQL for a name as one word of a shell. Logs may contain any text, and people paste the command."""
-    return f"CASE WHEN {name} ~ '^[[:alnum:]._-]+$' THEN {name} ELSE quote_literal({name}) END"
+    # Within single quotes, a shell expands nothing. A single quote itself is put between double quotes.
+    quoted = f"""concat('''', replace({name}, '''', '''"''"'''), '''')"""
+    return f"CASE WHEN {name} ~ '^[[:alnum:]._-]+$' THEN {name} ELSE {quoted} END"
 
 
 def _list_charts() -> list[tuple[Any, ...]]:

@@ -159,15 +159,15 @@ def test_pages_say_what_was_prepared_and_how_to_prepare_it(
     assert _read_notes(large)[title].endswith(", before 10 more transfers were loaded")
 
 
-def test_a_name_in_a_command_is_one_word(large: Warehouse) -> None:
+def test_a_shell_reads_a_name_in_a_command_as_it_is(large: Warehouse) -> None:
     names = ["cray", "a1.example.org", "x y", "x; rm -rf ~", "x' ; rm -rf ~ '", "$(date)", "`date`", "a\\"]
     with large.connect(Role.READER) as reader:
         query = f"SELECT {notes.write_word('name')} FROM unnest(%s::text[]) AS given (name)"
         words = [word for (word,) in reader.execute(query.encode(), [names])]
     assert words[:2] == names[:2]
-    assert [len(shlex.split(word)) for word in words] == [1] * len(names)
-    # Within single quotes, a shell expands nothing.
-    assert all(word.lstrip(" E").startswith("'") and word.endswith("'") for word in words[2:])
+    assert [shlex.split(word) for word in words] == [[name] for name in names]
+    # `shlex.split` expands nothing, but a shell would, except within quotes.
+    assert words[2:] == [shlex.quote(name) for name in names[2:]]
 
 
 def _read_notes(warehouse: Warehouse) -> dict[str, str]:
