@@ -129,7 +129,10 @@ def _count_files(warehouse: Warehouse, plans: list[SourcePlan], *, is_shown: boo
 def _refresh(
     warehouse: Warehouse, archive: str | None, plans: list[SourcePlan], *, is_shown: bool
 ) -> RefreshReport | None:
-    """Prepare the answers that are out of date; None if that is impossible, which does not fail the run."""
+    """Count files again, and prepare the answers that are out of date.
+
+    Returns None if answers cannot be prepared, which does not fail the run.
+    """
     began = time.monotonic()
     _count_files(warehouse, plans, is_shown=is_shown)
     try:
