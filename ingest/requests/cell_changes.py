@@ -47,11 +47,7 @@ def find_timezone(connection: psycopg.Connection, archive_id: int) -> str:
 def sum_changes(derived: pl.DataFrame, timezone: str) -> list[RequestSums]:
     """Return what the rows of `derived` change: rows of `core.requests` with their transfers' own values."""
     reported = derived.filter("is_counted", pl.col("transfer_id").is_not_null())
-    alone = reported.with_columns(
-        # A transfer of which only the day is known is combined with no other line.
-        is_time_of_day_unknown=pl.lit(value=False),
-        **{name: pl.col(f"own_{name}") for name in OWN},
-    )
+    alone = reported.with_columns(pl.col(f"own_{name}").alias(name) for name in OWN)
     return [sum_requests(derived, timezone), sum_transfers(alone.select(TRANSFER), timezone).negate()]
 
 

@@ -17,15 +17,11 @@ from tapewise.schema.writing.routes import ROUTE, drop_unused_routes
 
 # The columns of `core.transfers` and of `core.requests` that the rollups read.
 TRANSFER = frozenset(
-    {"source_id", *ROUTE, "ended_at", "started_at", "size_bytes", "duration_s", "open_s", "user_id"}
-    | {"persona", "is_failed", "is_size_saturated", "is_time_of_day_unknown"}
+    {"source_id", *ROUTE, "ended_at", "started_at", "size_bytes", "duration_s", "open_s", "is_failed"}
 )
-REQUEST = TRANSFER - {"is_time_of_day_unknown"} | {
-    *("transfer_id", "job_id", "start_id", "stage_id", "submitted_at", "opened_at"),
-    *("is_counted", "is_cached", "is_joined"),
-}
+REQUEST = TRANSFER | {"transfer_id", "job_id", "start_id", "submitted_at", "opened_at", "is_counted"}
 # What a request may have from another line than its transfer's. Each other column has the same value in both.
-OWN = ("class_of_service", "open_s", "user_id", "persona")
+OWN = ("class_of_service", "open_s")
 
 
 class RequestSums(NamedTuple):
