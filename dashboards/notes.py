@@ -183,7 +183,8 @@ def write_notes(*, with_filters: bool) -> str:
 def write_word(name: str) -> str:
     """SQL for a name as one word of a shell. Logs may contain any text, and people paste the command."""
     # Within single quotes, a shell expands nothing. A single quote itself is put between double quotes.
-    quoted = f"""concat('''', replace({name}, '''', '''"''"'''), '''')"""
+    # `concat` would make a word of a null, which has to leave out its option.
+    quoted = f"""'''' || replace({name}, '''', '''"''"''') || ''''"""
     return f"CASE WHEN {name} ~ '^[[:alnum:]._-]+$' THEN {name} ELSE {quoted} END"
 
 
