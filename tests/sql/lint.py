@@ -6,6 +6,8 @@ there are complaints.
 
 import re
 import sys
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
 
 import sqlfluff
 
@@ -22,25 +24,31 @@ def complain_about(text: str) -> list[tuple[int, str]]:
     return [(each["start_line_no"], f"{each['code']} {each['description']}") for each in found]
 
 
+def lint_file(path: Path) -> list[str]:
+    """Return the complaints about a file and the bodies of its functions, as `file:line: ...`."""
+    text = path.read_text(encoding="utf-8")
+    complaints = complain_about(text)
+    for body in BODY.finditer(text):
+        offset = text.count("\n", 0, body.start(1) + len(body[1]) - len(body[1].lstrip("\n")))
+        complaints += [
+            (offset + line, what)
+            for line, what in complain_about(body[1].strip("\n") + "\n")
+            # Arguments are qualified with the function's name, which is not in the body.
+            if not what.startswith(f"RF01 Reference '{path.parent.name}.")
+        ]
+    return [f"{path.relative_to(FOLDER.parent)}:{line}: {what}" for line, what in complaints]
+
+
 def main() -> int:
-    """Lint every file; print complaints as `file:line: ...`."""
-    count = 0
-    for path in sorted(FOLDER.glob("*/*/*.sql")):
-        text = path.read_text(encoding="utf-8")
-        complaints = complain_about(text)
-        for body in BODY.finditer(text):
-            offset = text.count("\n", 0, body.start(1) + len(body[1]) - len(body[1].lstrip("\n")))
-            complaints += [
-                (offset + line, what)
-                for line, what in complain_about(body[1].strip("\n") + "\n")
-                # Arguments are qualified with the function's name, which is not in the body.
-                if not what.startswith(f"RF01 Reference '{path.parent.name}.")
-            ]
-        for line, what in complaints:
-            print(f"{path.relative_to(FOLDER.parent)}:{line}: {what}")
-        count += len(complaints)
-    print(f"sqlfluff: {count} complaints")
-    return min(count, 1)
+    """Lint every file on all cores; print the complaints."""
+    with ProcessPoolExecutor() as processes:
+        found = [
+            each for of_file in processes.map(lint_file, sorted(FOLDER.glob("*/*/*.sql"))) for each in of_file
+        ]
+    for each in found:
+        print(each)
+    print(f"sqlfluff: {len(found)} complaints")
+    return min(len(found), 1)
 
 
 if __name__ == "__main__":
