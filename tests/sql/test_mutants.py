@@ -31,7 +31,7 @@ MUTANTS: list[Mutant | DerivedMutant] = [
 CASES = find_cases()
 # Trying all mutants takes half as long as all other tests, so only `make mutants` does. If a branch touches
 # objects, only their mutants are tried. Otherwise, one in ONE_IN is tried; the choice changes with sql/.
-ONE_IN = int(os.environ.get("TAPEWISE_TEST_MUTANTS_ONE_IN", "20"))
+ONE_IN = int(os.environ.get("TAPEWISE_TEST_MUTANTS_ONE_IN", "40"))
 TURN = zlib.crc32("".join(each.text for each in OBJECTS).encode()) % ONE_IN
 TOUCHED = (find_touched() or set()) if ONE_IN > 1 else set()
 CHOSEN = [mutant for mutant in MUTANTS if mutant.object_name in TOUCHED] or MUTANTS[TURN::ONE_IN]
