@@ -4,7 +4,8 @@
 
 makes up a warehouse of one archive (500 machines, 2,000 users, eight weeks; 80 % NFT, 10 % HSI, 10 % PFTP),
 and runs the query of each chart that shows a function of mart: over all time, a week, one interface, one
-class of service, and one client. A second run with the same `--keep` uses the warehouse again.
+class of service, and one client. A second run with the same `--keep` uses the warehouse again. With
+`--years 8`, the same rows are spread over eight years.
 
 The measure is the CPU time of the backend (a single process without parallel workers), as the minimum of
 several runs. Elapsed time would depend on what else the machine does. Reading the CPU time requires Linux.
@@ -27,7 +28,7 @@ import duckdb
 import psycopg
 import yaml
 
-from benchmarks.lines import ZONE, write_lines
+from benchmarks.lines import WEEKS, ZONE, write_lines
 from benchmarks.load import run_apart, working_folder
 from tapewise.dashboards.datasets import FUNCTIONS, MORE_ARGUMENTS, Dataset
 from tapewise.dashboards.notes import ASSETS
@@ -46,6 +47,7 @@ SCOPES: dict[str, dict[str, str]] = {
     "class": {"class_of_service": "'4'"},
     "client": {"client": "'a1.example.org'"},
 }
+WEEKS_A_YEAR = 365.25 / 7
 # Charts that draw a line show the interface with the most transfers if none is chosen.
 DEFAULTS = {name: {"interface": "'nft'"} for name in ("residual_blocks", "size_times")}
 # These take a workload model, which the benchmark does not fit.
@@ -96,6 +98,7 @@ def main() -> None:
         description="Measure the questions of the dashboards, with DuckDB beside."
     )
     parser.add_argument("--rows", type=int, default=10_000_000, help="lines of all logs together")
+    parser.add_argument("--years", type=float, help="spread the lines over so many years, not eight weeks")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="work in this folder and leave it there")
     parser.add_argument("--repeat", type=int, default=5, help="runs of each question; the minimum counts")
     parser.add_argument("--only", nargs="*", default=[], metavar="CHART", help="ask only these charts")
@@ -107,7 +110,7 @@ def main() -> None:
     with working_folder(arguments.keep) as folder:
         home, peer = folder / "home", folder / "peer.duckdb"
         if not peer.exists():
-            fill(home, folder, arguments.rows)
+            fill(home, folder, arguments.rows, arguments.years * WEEKS_A_YEAR if arguments.years else WEEKS)
             # In a separate process, because the rows need more memory than the rest of the benchmark.
             run_apart(copy_to_duckdb, home, peer)
         with (
@@ -125,11 +128,11 @@ def main() -> None:
         sys.exit(f"{slow_count} answers took longer than {arguments.limit_ms:g} ms")
 
 
-def fill(home: Path, folder: Path, rows: int) -> None:
-    """Make up the logs and load them."""
+def fill(home: Path, folder: Path, rows: int, weeks: float) -> None:
+    """Make up logs of so many weeks and load them."""
     for format_name, share in SHARES.items():
         log = folder / f"{format_name}.log"
-        run_apart(write_lines, log, int(rows * share), format_name)
+        run_apart(write_lines, log, int(rows * share), format_name, weeks=weeks)
         options = ["--archive", ARCHIVE, "--kind", "synthetic", "--format", format_name, "--timezone", ZONE]
         subprocess.run(
             [sys.executable, "-m", "tapewise", "--home", home, "ingest", *options, log],

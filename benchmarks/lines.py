@@ -1,10 +1,10 @@
 """Make up NFT, HSI and PFTP lines by the million, and say what a warehouse must contain after reading them.
 
-The lines cover eight weeks of one archive, with 2,000 users (a few make most of the requests), a dozen
-machines, and repeated lines. NFT has copies inside the archive (`ss`), transfers that do not involve it
-(`kw`), and, in one line in a hundred, a size that Fortran could not print. HSI has deletes, renames, failures
-and HTAR's archives. PFTP has two lines for each transfer, as HPSS 7.4 writes them, and is the only one of the
-three for which requests must be derived.
+The lines cover eight weeks (or as many as asked for) of one archive, with 2,000 users (a few make most of the
+requests), a dozen machines, and repeated lines. NFT has copies inside the archive (`ss`), transfers that do
+not involve it (`kw`), and, in one line in a hundred, a size that Fortran could not print. HSI has deletes,
+renames, failures and HTAR's archives. PFTP has two lines for each transfer, as HPSS 7.4 writes them, and is
+the only one of the three for which requests must be derived.
 """
 
 from collections.abc import Callable
@@ -16,9 +16,10 @@ import numpy as np
 import polars as pl
 
 ZONE = "America/Los_Angeles"
-# Daylight saving time has ended by then, so every local time is unambiguous.
+# Daylight saving time has ended by then, so every local time of the eight weeks is unambiguous. Longer logs
+# have lines in the hour that clocks skip each spring, which are rejected.
 BEGINS_AT = datetime(1997, 11, 3)
-SPAN_S = 8 * 7 * 86_400
+WEEKS = 8
 USERS = 2_000
 MACHINES = "abcdefghjkmw"
 COPY_RATIO, FOREIGN_RATIO = 0.01, 0.005
@@ -46,19 +47,25 @@ MakeBlock = Callable[[np.random.Generator, int, float, float], pl.DataFrame]
 
 
 def write_lines(
-    path: Path, line_count: int, format_name: str = "nft", *, seed: int = 1997, weeks_later: int = 0
+    path: Path,
+    line_count: int,
+    format_name: str = "nft",
+    *,
+    seed: int = 1997,
+    weeks: float = WEEKS,
+    weeks_later: int = 0,
 ) -> Made:
     """Write `line_count` lines to `path` in chronological order, using 0.3 GB of memory.
 
-    The lines fill eight weeks, which begin `weeks_later` weeks after `BEGINS_AT`.
+    The lines fill `weeks`, which begin `weeks_later` weeks after `BEGINS_AT`.
     """
     rng = np.random.default_rng(seed)
-    later_s = weeks_later * 7 * 86_400
+    span_s, later_s = (each * 7 * 86_400 for each in (weeks, weeks_later))
     facts = size_bytes = 0
     with path.open("wb") as file:
         for begin in range(0, line_count, BLOCK_LINES):
             end = min(begin + BLOCK_LINES, line_count)
-            since_s, until_s = (later_s + SPAN_S * edge / line_count for edge in (begin, end))
+            since_s, until_s = (later_s + span_s * edge / line_count for edge in (begin, end))
             block = MAKE_BLOCK[format_name](rng, end - begin, since_s, until_s)
             facts += block["size"].count()
             size_bytes += int(block["size"].sum())
