@@ -36,25 +36,40 @@ WITH cells AS (
         ) AS selected
 ),
 
-counts AS (
+-- The ten minutes of years are many, and are found by numbers several times faster than by names.
+archives AS (
     SELECT
         cells.archive,
         cells.kind,
         cells.timezone,
+        row_number() OVER () AS archive_number
+    FROM cells
+    GROUP BY cells.archive, cells.kind, cells.timezone
+),
+
+counts AS (
+    SELECT
+        archives.archive_number,
         unnest(cells.ten_minutes) AS minutes,
         unnest(cells.ten_minute_counts) AS transfer_count
     FROM cells
+    INNER JOIN archives ON cells.archive = archives.archive
 ),
 
 ten_minutes AS (
     SELECT
-        counts.archive,
-        counts.kind,
-        counts.timezone,
+        counts.archive_number,
         sum(counts.transfer_count) AS transfer_count,
         counts.minutes
     FROM counts
-    GROUP BY counts.minutes, counts.archive, counts.kind, counts.timezone
+    GROUP BY counts.minutes, counts.archive_number
+),
+
+-- The first of the busiest ten minutes of each archive.
+busiest AS (
+    SELECT DISTINCT ON (ten_minutes.archive_number) ten_minutes.*
+    FROM ten_minutes
+    ORDER BY ten_minutes.archive_number ASC, ten_minutes.transfer_count DESC, ten_minutes.minutes ASC
 ),
 
 days AS (
@@ -121,19 +136,20 @@ candidates AS (
         ) AS named (record_number, record, value, unit, direction, is_lower_bound)
     UNION ALL
     SELECT
-        ten_minutes.archive,
-        ten_minutes.kind,
-        ten_minutes.timezone,
+        archives.archive,
+        archives.kind,
+        archives.timezone,
         4 AS record_number,
         'most transfers that ended in ten minutes' AS record,
-        ten_minutes.transfer_count AS value,
+        busiest.transfer_count AS value,
         'transfers' AS unit,
         NULL AS interface,
         NULL AS direction,
         FALSE AS is_lower_bound,
         FALSE AS is_hour_unknown,
-        to_timestamp(ten_minutes.minutes * 60.0) AS happened_at
-    FROM ten_minutes
+        to_timestamp(busiest.minutes * 60.0) AS happened_at
+    FROM busiest
+    INNER JOIN archives ON busiest.archive_number = archives.archive_number
     UNION ALL
     SELECT
         files.archive,
