@@ -33,25 +33,27 @@ class TypedTime(click.ParamType[datetime]):
         return typed
 
 
+def is_timezone(name: str) -> bool:
+    """Return whether `name` is UTC or an IANA zone of the form Area/City."""
+    # PostgreSQL takes other names, such as CET, for abbreviations, which do not include summer time.
+    if "/" not in name or name.startswith(("posix/", "right/")):
+        return name == "UTC"
+    # `available_timezones` would read the files of the whole database, which takes a tenth of a second.
+    try:
+        ZoneInfo(name)
+    except (ValueError, OSError, KeyError):  # no path within it; a folder of `tzdata`; no such file
+        return False
+    return True
+
+
 def check_timezone(name: str) -> str:
     """Return `name` if it is UTC or an IANA zone of the form Area/City. Otherwise raises SourceError."""
-    # PostgreSQL takes other names, such as CET, for abbreviations, which do not include summer time.
-    is_place = "/" in name and not name.startswith(("posix/", "right/"))
-    if name != "UTC" and not (is_place and _is_known(name)):
+    if not is_timezone(name):
         raise SourceError(
             f"no time zone is called '{name}'",
             hint="Use an IANA name of the form Area/City, such as America/Los_Angeles, or UTC.",
         )
     return name
-
-
-def _is_known(zone: str) -> bool:
-    # `zoneinfo.available_timezones` reads hundreds of files, which takes longer than most commands.
-    try:
-        ZoneInfo(zone)
-    except (ValueError, OSError, KeyError):  # not a path within the database; a folder; no such file
-        return False
-    return True
 
 
 def place_time(typed: datetime, timezone: str) -> datetime:

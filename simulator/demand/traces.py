@@ -17,12 +17,12 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from zoneinfo import available_timezones
 
 import numpy as np
 import polars as pl
 
 from tapewise.schema.errors import TraceError
+from tapewise.schema.moments import is_timezone
 from tapewise.simulator.kernel.tables import Floats, Integers
 from tapewise.simulator.machines import Machine
 
@@ -81,7 +81,7 @@ def read_origin(path: Path) -> dict[str, Any]:
     except (OSError, ValueError, pl.exceptions.PolarsError):
         return {}
     is_whole = isinstance(origin, dict) and origin.get("kind") in KINDS
-    return origin if is_whole and origin.get("timezone") in available_timezones() else {}
+    return origin if is_whole and is_timezone(str(origin.get("timezone"))) else {}
 
 
 def _read_numbers(texts: pl.DataFrame, path: Path) -> pl.DataFrame:

@@ -1,12 +1,13 @@
 """What a typed date or time means on an archive's clock."""
 
 from datetime import datetime
+from zoneinfo import available_timezones
 
 import click
 import pytest
 
 from tapewise.schema.errors import MomentError
-from tapewise.schema.moments import place_range, place_time
+from tapewise.schema.moments import is_timezone, place_range, place_time
 
 
 @pytest.mark.parametrize(
@@ -50,3 +51,27 @@ def test_a_time_that_the_clock_shows_twice_or_never_is_refused_in_a_range() -> N
         place_range(datetime(1998, 10, 25, 1, 30), None, "America/Los_Angeles")
     with pytest.raises(MomentError, match="does not occur in America/Los_Angeles"):
         place_range(None, datetime(1998, 4, 5, 2, 30), "America/Los_Angeles")
+
+
+def test_every_zone_of_the_form_area_city_is_known() -> None:
+    places = [zone for zone in available_timezones() if "/" in zone]
+    assert len(places) > 300
+    assert [zone for zone in places if not is_timezone(zone)] == []
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "",
+        "CET",
+        "here",
+        "Mars/Olympus",
+        "America/Indiana",
+        "America/../UTC",
+        "/etc/hosts",
+        "posix/UTC",
+        "a/\0",
+    ],
+)
+def test_other_names_are_no_zones(name: str) -> None:
+    assert not is_timezone(name)

@@ -1,13 +1,16 @@
 """Trace files may omit columns, and give times in different ways."""
 
+import json
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
 
 from tapewise.schema.errors import TraceError
 from tapewise.simulator.demand.trace_files import EPOCH, complete_trace
+from tapewise.simulator.demand.traces import read_origin
 from tapewise.simulator.inputs import read_file_requests
 from tapewise.simulator.machines import bundled_machine
 from tapewise.simulator.studies import plan_run
@@ -105,3 +108,19 @@ def test_errors_name_row_and_column(tmp_path: Path, text: str, message: str):
     path.write_text(text)
     with pytest.raises(TraceError, match=message):
         plan_run(read_file_requests(path), bundled_machine("llnl-unitree-1998"), seed=1)
+
+
+@pytest.mark.parametrize(
+    ("changes", "is_whole"),
+    [
+        ({}, True),
+        ({"timezone": "Mars/Olympus"}, False),
+        ({"timezone": None}, False),
+        ({"kind": "odd"}, False),
+    ],
+)
+def test_an_origin_counts_only_if_it_is_whole(tmp_path: Path, changes: dict[str, Any], is_whole: bool):
+    origin = {"archive": "llnl", "kind": "measured", "timezone": "America/Los_Angeles"} | changes
+    path = tmp_path / "trace.parquet"
+    BARE.write_parquet(path, metadata={"tapewise_trace": json.dumps(origin)})
+    assert read_origin(path) == (origin if is_whole else {})
