@@ -36,40 +36,29 @@ WITH cells AS (
         ) AS selected
 ),
 
--- The ten minutes of years are many, and are found by numbers several times faster than by names.
-archives AS (
-    SELECT
-        cells.archive,
-        cells.kind,
-        cells.timezone,
-        row_number() OVER () AS archive_number
-    FROM cells
-    GROUP BY cells.archive, cells.kind, cells.timezone
-),
-
+-- Grouped by one name, and not by what depends on it: years have millions of these.
 counts AS (
     SELECT
-        archives.archive_number,
+        cells.archive,
         unnest(cells.ten_minutes) AS minutes,
         unnest(cells.ten_minute_counts) AS transfer_count
     FROM cells
-    INNER JOIN archives ON cells.archive = archives.archive
 ),
 
 ten_minutes AS (
     SELECT
-        counts.archive_number,
+        counts.archive,
         sum(counts.transfer_count) AS transfer_count,
         counts.minutes
     FROM counts
-    GROUP BY counts.minutes, counts.archive_number
+    GROUP BY counts.minutes, counts.archive
 ),
 
 -- The first of the busiest ten minutes of each archive.
 busiest AS (
-    SELECT DISTINCT ON (ten_minutes.archive_number) ten_minutes.*
+    SELECT DISTINCT ON (ten_minutes.archive) ten_minutes.*
     FROM ten_minutes
-    ORDER BY ten_minutes.archive_number ASC, ten_minutes.transfer_count DESC, ten_minutes.minutes ASC
+    ORDER BY ten_minutes.archive ASC, ten_minutes.transfer_count DESC, ten_minutes.minutes ASC
 ),
 
 days AS (
@@ -149,7 +138,7 @@ candidates AS (
         FALSE AS is_hour_unknown,
         to_timestamp(busiest.minutes * 60.0) AS happened_at
     FROM busiest
-    INNER JOIN archives ON busiest.archive_number = archives.archive_number
+    INNER JOIN mart.archives ON busiest.archive = archives.archive
     UNION ALL
     SELECT
         files.archive,
