@@ -16,8 +16,9 @@ import numpy as np
 import polars as pl
 
 ZONE = "America/Los_Angeles"
-# Daylight saving time has ended by then, so every local time of the eight weeks is unambiguous. Longer logs
-# have lines in the hour that clocks skip each spring, which are rejected.
+# Daylight saving time has ended by then, so every local time of the eight weeks is unambiguous. In longer
+# logs, lines in the hour that clocks skip each spring are rejected, and lines in the hour that comes twice in
+# autumn are ambiguous.
 BEGINS_AT = datetime(1997, 11, 3)
 WEEKS = 8
 USERS = 2_000
