@@ -1022,6 +1022,7 @@ class Mart:
         rate_counts: Values = None,
         ten_minutes: Values = None,
         ten_minute_counts: Values = None,
+        ten_minute_marks: Values = None,
         largest: Values = None,
         longest: Values = None,
         rate_bytes_per_s: Values = None,
@@ -1080,6 +1081,8 @@ class Mart:
                 none
             ten_minute_counts: for each of the ten_minutes, how many transfers ended in it, failed ones
                 included
+            ten_minute_marks: the ten_minutes as 336 bits, one for each ten minutes from 16 hours before
+                the day begins in UTC. bit_or joins those of several cells
             largest: the largest file of those that did not fail: its bytes; the microseconds from when
                 it was moved to 1970 (UTC), so that of equally large files the earliest has the greatest
                 array; 1 if the size is saturated; 1 if only the day is known. Null where no size is
@@ -2066,9 +2069,8 @@ class Mart:
             interface: only transfers of this interface (null = all)
             direction: put or get (null = both)
             client: only transfers of this client machine (null = all); if given, the query reads the
-                transfers instead of mart.activity_cells
-            class_of_service: only transfers of this class of service (null = all); if given, the query
-                reads the transfers, as with client
+                transfers instead of mart.day_cells
+            class_of_service: only transfers of this class of service (null = all)
 
         Columns:
             archive: name of the archive
@@ -3960,6 +3962,8 @@ class Mart:
                 none
             ten_minute_counts: for each of the ten_minutes, how many transfers ended in it, failed ones
                 included
+            ten_minute_marks: the ten_minutes as 336 bits, one for each ten minutes from 16 hours before
+                the day begins in UTC. bit_or joins those of several cells
             largest: the largest file of those that did not fail: its bytes; the microseconds from when
                 it was moved to 1970 (UTC), so that of equally large files the earliest has the greatest
                 array; 1 if the size is saturated; 1 if only the day is known. Null where no size is

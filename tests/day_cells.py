@@ -91,7 +91,8 @@ _RECOUNT = f"""
     ten_counts AS (SELECT cell, at, count(*) AS n FROM tens GROUP BY cell, at),
     ten_arrays AS (
         SELECT cell, array_agg((extract(epoch FROM at) / 60)::integer ORDER BY at) AS ten_minutes,
-            array_agg(n ORDER BY at) AS ten_minute_counts
+            array_agg(n ORDER BY at) AS ten_minute_counts,
+            array_agg(div(extract(epoch FROM at), 600) + 96) AS sixths
         FROM ten_counts GROUP BY cell
     ),
     by_size AS (
@@ -121,7 +122,13 @@ _RECOUNT = f"""
             coalesce(unknown, '{{}}') AS hour_unknown_size_counts, coalesce(bins, '{{}}') AS rate_bins,
             coalesce(bin_arrays.n, '{{}}') AS rate_counts, largest, longest,
             coalesce(ten_minutes, '{{}}') AS ten_minutes,
-            coalesce(ten_minute_counts, '{{}}') AS ten_minute_counts
+            coalesce(ten_minute_counts, '{{}}') AS ten_minute_counts,
+            (
+                SELECT string_agg(
+                    (n + 144 * (day - date '1970-01-01') = ANY(coalesce(sixths, '{{}}')))::int::text, ''
+                    ORDER BY n
+                ) FROM generate_series(0, 335) AS n
+            ) AS ten_minute_marks
         FROM days LEFT JOIN hour_arrays USING (cell) LEFT JOIN bin_arrays USING (cell)
         LEFT JOIN by_size USING (cell) LEFT JOIN by_length USING (cell) LEFT JOIN ten_arrays USING (cell)
     )
@@ -279,7 +286,13 @@ def fill_day_cells(connection: psycopg.Connection) -> None:
 
 def add_day_cell(connection: psycopg.Connection, source_id: int, row: Mapping[str, Any]) -> None:
     """Count transfers that do not exist, in a cell in which everything else is zero or empty."""
-    values = {"source_id": source_id, "interface": "nft", "direction": "get", "class_of_service": None} | row
+    values = {
+        "source_id": source_id,
+        "interface": "nft",
+        "direction": "get",
+        "class_of_service": None,
+        "ten_minutes": [],
+    } | row
     connection.execute(
         """
         WITH made AS (
@@ -291,7 +304,7 @@ def add_day_cell(connection: psycopg.Connection, source_id: int, row: Mapping[st
         )
         INSERT INTO core.day_cells
         SELECT id, %(day)s::date, %(transfer_count)s, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-            '{}', '{}', '{}', '{}', '{}', '{}', '{}', NULL, NULL, '{}', '{}'
+            '{}', '{}', '{}', '{}', '{}', '{}', '{}', NULL, NULL, %(ten_minutes)s::integer[], '{}'
         FROM made
         """,
         values,

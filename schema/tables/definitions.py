@@ -10,6 +10,19 @@ SCHEMAS = """
 CREATE SCHEMA ledger;
 CREATE SCHEMA core;
 CREATE SCHEMA studies;
+
+-- It computes a column of a table, so it is made before the tables. No local day is outside the 56 hours.
+CREATE FUNCTION core.mark_ten_minutes(day date, ten_minutes integer[]) RETURNS bit
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $function$
+            SELECT coalesce(bit_or(set_bit(B'0'::bit(336), after / 10, 1)), B'0'::bit(336))
+            FROM unnest(ten_minutes) AS minute
+            CROSS JOIN LATERAL (
+                SELECT minute - ((day - date '1970-01-01') * 1440 - 960) AS after
+            ) AS placed
+            WHERE after BETWEEN 0 AND 3359
+        $function$;
+COMMENT ON FUNCTION core.mark_ten_minutes(date, integer[]) IS
+    'One bit for each ten minutes of 56 hours, from 16 hours before the day begins in UTC';
 """
 
 # CREATE TABLE ... PARTITION OF would lock out readers of the parent, and the load that is waiting
@@ -340,6 +353,8 @@ COMMENT ON FUNCTION core.drop_unused_source(integer) IS
 """
 
 GRANTS = f"""
+REVOKE ALL ON FUNCTION core.mark_ten_minutes(date, integer[]) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION core.mark_ten_minutes(date, integer[]) TO {LOADER};
 REVOKE ALL ON FUNCTION core.make_partitions(text, date[]) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION core.make_partitions(text, date[]) TO {LOADER};
 REVOKE ALL ON FUNCTION core.analyze_archives() FROM PUBLIC;

@@ -292,6 +292,7 @@ PUBLISHED = {
     "0027_file_days.py": "e5cfd8812421832108b8a0fe7576d30e",
     "0027_file_days.sql": "1582eaa4c483295e9de5f3c99b6b4d25",
     "0028_filled_columns.py": "6749bcabdf5eeba4312f2f8e768606bc",
+    "0029_ten_minute_marks.py": "8178ff5178e3422c796c6c66a2fb2b0f",
 }
 
 

@@ -64,6 +64,7 @@ SELECT
     day_cells.rate_counts,
     day_cells.ten_minutes,
     day_cells.ten_minute_counts,
+    day_cells.ten_minute_marks,
 
     -- A part of a file says nothing about its size.
     CASE WHEN NOT sources.is_of_parts THEN day_cells.largest END AS largest,

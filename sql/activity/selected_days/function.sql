@@ -39,6 +39,7 @@ CREATE FUNCTION mart.selected_days(
     rate_counts bigint[],
     ten_minutes integer[],
     ten_minute_counts integer[],
+    ten_minute_marks bit,
     largest bigint[],
     longest double precision[],
     rate_bytes_per_s double precision,
@@ -81,6 +82,7 @@ SELECT
     day_cells.rate_counts,
     day_cells.ten_minutes,
     day_cells.ten_minute_counts,
+    day_cells.ten_minute_marks,
     day_cells.largest,
     day_cells.longest,
     day_cells.rate_bytes_per_s,
@@ -154,6 +156,16 @@ SELECT
     CASE WHEN found.rate_bytes_per_s IS NULL THEN '{}' ELSE ARRAY[1::bigint] END AS rate_counts,
     CASE WHEN transfers.is_time_of_day_unknown THEN '{}' ELSE ARRAY[ten.minutes] END AS ten_minutes,
     CASE WHEN transfers.is_time_of_day_unknown THEN '{}' ELSE ARRAY[1] END AS ten_minute_counts,
+    -- As core.mark_ten_minutes does it for many.
+    CASE
+        WHEN transfers.is_time_of_day_unknown THEN b'0'::bit(336)
+        ELSE
+            set_bit(
+                b'0'::bit(336),
+                (ten.minutes - ((found.ended_local::date - date '1970-01-01') * 1440 - 960)) / 10,
+                1
+            )
+    END AS ten_minute_marks,
     CASE
         WHEN NOT transfers.is_of_parts AND found.moved_bytes IS NOT NULL
             THEN
