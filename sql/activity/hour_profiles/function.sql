@@ -117,6 +117,21 @@ first_days AS (
     GROUP BY counted.archive
 ),
 
+-- The first and the last cell of the interface and direction asked for. Nothing is joined before they are
+-- found, because joining costs more than finding them.
+ends AS (
+    SELECT
+        cells.archive,
+        min(cells.cell_at) AS first_at,
+        max(cells.cell_at) AS last_at
+    FROM cells
+    WHERE
+        (hour_profiles.archive IS NULL OR cells.archive = hour_profiles.archive)
+        AND (hour_profiles.interface IS NULL OR cells.interface = hour_profiles.interface)
+        AND (hour_profiles.direction IS NULL OR cells.direction = hour_profiles.direction)
+    GROUP BY cells.archive
+),
+
 -- How often each hour of the week was in service: within the days of the range, from the first to the last
 -- cell of the interface and direction asked for, but not at forgotten times whose transfers are not counted.
 -- (`greatest` and `least` ignore nulls.) Two days are longer than any local day.
@@ -124,8 +139,8 @@ spans AS (
     SELECT
         archives.archive,
         archives.timezone,
-        greatest(min(cells.cell_at), hour_profiles.since - interval '2 days') AS first_at,
-        least(max(cells.cell_at), hour_profiles.until + interval '2 days') AS last_at,
+        greatest(ends.first_at, hour_profiles.since - interval '2 days') AS first_at,
+        least(ends.last_at, hour_profiles.until + interval '2 days') AS last_at,
         -- A midnight may come twice, so days are compared.
         greatest(
             (hour_profiles.since AT TIME ZONE archives.timezone)::date,
@@ -139,28 +154,35 @@ spans AS (
             '-infinity'
         ) AS first_on,
         coalesce(hour_profiles.until AT TIME ZONE archives.timezone, 'infinity') AS until_local
-    FROM cells
-    INNER JOIN archives ON cells.archive = archives.archive
-    INNER JOIN first_days ON cells.archive = first_days.archive
-    WHERE
-        (hour_profiles.archive IS NULL OR cells.archive = hour_profiles.archive)
-        AND (hour_profiles.interface IS NULL OR cells.interface = hour_profiles.interface)
-        AND (hour_profiles.direction IS NULL OR cells.direction = hour_profiles.direction)
-    GROUP BY archives.archive, archives.timezone, archives.retained_since, first_days.first_on
+    FROM ends
+    INNER JOIN archives ON ends.archive = archives.archive
+    INNER JOIN first_days ON ends.archive = first_days.archive
 ),
 
--- Hours in which any transfer of the archive ended.
-active_hours AS (
+-- The ten minutes in which any transfer of the archive ended. Their hours are found once for all interfaces.
+active_tens AS (
     SELECT
-        spans.archive,
-        spans.timezone,
-        date_trunc('hour', cells.cell_at, spans.timezone) AS hour_at
+        cells.archive,
+        cells.cell_at
     FROM cells
-    INNER JOIN spans ON cells.archive = spans.archive
     WHERE
         cells.cell_at >= coalesce(hour_profiles.since, timestamptz '-infinity') - interval '2 days'
         AND cells.cell_at < coalesce(hour_profiles.until, timestamptz 'infinity') + interval '2 days'
-    GROUP BY spans.archive, spans.timezone, hour_at
+        AND (hour_profiles.archive IS NULL OR cells.archive = hour_profiles.archive)
+    GROUP BY cells.cell_at, cells.archive
+),
+
+-- Materialized, as are the hours below; otherwise the planner, which expects few of them, would compare each
+-- hour of years with all others.
+active_hours AS MATERIALIZED (
+    SELECT
+        spans.archive,
+        spans.timezone,
+        date_trunc('hour', active_tens.cell_at, spans.timezone) AS hour_at
+    FROM active_tens
+    INNER JOIN spans ON active_tens.archive = spans.archive
+    -- Sorting is faster if a time comes before names.
+    GROUP BY hour_at, spans.archive, spans.timezone
 ),
 
 -- On a day without any transfer the archive may have been idle or down, or its log may be missing.
@@ -172,7 +194,7 @@ active_days AS (
     GROUP BY active_hours.archive, active_on
 ),
 
-hours_of_spans AS (
+hours_of_spans AS MATERIALIZED (
     SELECT
         spans.archive,
         each_hour.hour_at,
