@@ -18,12 +18,16 @@ from tapewise.schema.texts import escape_controls
 def drop_unused_source(warehouse: Warehouse, source: Source) -> bool:
     """Drop the source, and its archive if it contains nothing else; return whether the source was dropped.
 
-    The source stays if any file was accepted into it (even an empty one), or if another command is loading
-    into the archive. Raises DatabaseError.
+    The source stays if any file was accepted into it (even an empty one), if another command is loading
+    into the archive, or if another session locks one of the tables for long. Raises DatabaseError.
     """
     try:
         with closing(warehouse.connect(Role.LOADER, autocommit=True)) as connection:
+            # A command that has failed should end. An unused source that stays does no harm.
+            connection.execute("SET lock_timeout = '2s'")
             dropped = connection.execute("SELECT core.drop_unused_source(%s)", [source.id]).fetchone()
+    except psycopg.errors.LockNotAvailable:
+        return False
     except psycopg.Error as error:
         reason = " ".join(str(error).split()).rstrip(".")
         label = f"source '{source.name}' of archive '{source.archive}'"

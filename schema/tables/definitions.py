@@ -11,7 +11,7 @@ CREATE SCHEMA ledger;
 CREATE SCHEMA core;
 CREATE SCHEMA studies;
 
--- It computes a column of a table, so it is made before the tables. No local day is outside the 56 hours.
+-- A column of a table is computed by this function, so it comes first. No local day is outside the 56 hours.
 CREATE FUNCTION core.mark_ten_minutes(day date, ten_minutes integer[]) RETURNS bit
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $function$
             SELECT coalesce(bit_or(set_bit(B'0'::bit(336), after / 10, 1)), B'0'::bit(336))

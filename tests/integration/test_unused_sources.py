@@ -156,6 +156,17 @@ def test_a_source_that_another_command_loads_stays(warehouse: Warehouse, source:
         reader.execute("SELECT core.drop_unused_source(1)")
 
 
+def test_a_source_stays_rather_than_wait_for_a_locked_table(warehouse: Warehouse, source: Source) -> None:
+    with closing(warehouse.connect(Role.OWNER)) as other:
+        other.execute("LOCK TABLE core.activity_cells IN ACCESS EXCLUSIVE MODE")
+        # Without a limit of its own, the command would wait for as long as the other session likes.
+        other.execute("SET LOCAL idle_in_transaction_session_timeout = '20s'")
+        assert not drop_unused_source(warehouse, source)
+        other.rollback()
+    assert count(warehouse)[:2] == (1, 1)
+    assert drop_unused_source(warehouse, source)
+
+
 def test_a_command_keeps_sources_it_used_and_those_the_database_interrupted(
     warehouse: Warehouse, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -180,7 +180,7 @@ midnights AS MATERIALIZED (
         ) AS day (midnight)
 ),
 
-days AS MATERIALIZED (
+days AS (
     SELECT
         midnights.*,
         recorded.outage_times,
