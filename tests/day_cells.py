@@ -250,6 +250,7 @@ WRONG_SPANS = """
 WRONG_ROUTES = """
     SELECT routes.* FROM core.routes WHERE NOT EXISTS (SELECT FROM core.day_cells WHERE route_id = routes.id)
         AND NOT EXISTS (SELECT FROM core.request_cells WHERE route_id = routes.id)
+        AND NOT EXISTS (SELECT FROM core.hit_cells WHERE route_id = routes.id)
 """
 
 

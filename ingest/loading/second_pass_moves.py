@@ -131,9 +131,12 @@ def _recount_days(connection: psycopg.Connection, source: Source, moved: pl.Data
 
 
 def _move_requests(connection: psycopg.Connection, source: Source, moved: pl.DataFrame) -> None:
-    """Move what the transfers add to the cells of requests, if those are days of another clock."""
-    # An hour that the archive's own clock repeats has the same day in both passes.
-    if moved.is_empty() or source.timezone == source.archive_timezone:
+    """Move what the transfers add to the cells of requests.
+
+    An hour that the archive's own clock repeats has the same day in both passes. But the start of a transfer
+    moves with its end, perhaps past a midnight, and hits are counted by how many days lie between the two.
+    """
+    if moved.is_empty():
         return
     schema = frame_schema(transfers)
     after = read_frame(
@@ -144,7 +147,9 @@ def _move_requests(connection: psycopg.Connection, source: Source, moved: pl.Dat
         schema,
     )
     first_at = after.select("id").join(moved, on="id", maintain_order="left")["first_at"]
-    before = after.with_columns(ended_at=first_at)
+    before = after.with_columns(
+        ended_at=first_at, started_at=after["started_at"] - (after["ended_at"] - first_at)
+    )
     # Each transfer as a request of its own; requests that several lines report are derived again.
     asked, unasked = (sum_counted_requests(rows, source) for rows in (after, before))
     if asked is not None and unasked is not None:

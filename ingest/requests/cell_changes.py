@@ -1,7 +1,7 @@
-"""What rows of `core.requests` change in the rollup of requests when they come or go.
+"""What rows of `core.requests` change in the rollups of requests when they come or go.
 
-Each transfer is in the rollup as a request of its own. If a row of `core.requests` reports it, the row counts
-and the transfer does not.
+Each transfer is in the rollups as a request of its own. If a row of `core.requests` reports it, the row
+counts and the transfer does not.
 """
 
 from typing import Any, LiteralString
@@ -47,7 +47,10 @@ def find_timezone(connection: psycopg.Connection, archive_id: int) -> str:
 def sum_changes(derived: pl.DataFrame, timezone: str) -> list[RequestSums]:
     """Return what the rows of `derived` change: rows of `core.requests` with their transfers' own values."""
     reported = derived.filter("is_counted", pl.col("transfer_id").is_not_null())
-    alone = reported.with_columns(pl.col(f"own_{name}").alias(name) for name in OWN)
+    # What is known by the day only is reported by no request.
+    alone = reported.with_columns(
+        *(pl.col(f"own_{name}").alias(name) for name in OWN), is_time_of_day_unknown=pl.lit(value=False)
+    )
     return [sum_requests(derived, timezone), sum_transfers(alone.select(TRANSFER), timezone).negate()]
 
 

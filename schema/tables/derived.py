@@ -324,3 +324,20 @@ request_cells = sa.Table(
     schema="core",
     comment="One row per route and local day of its archive with requests; derived",
 )
+
+hit_cells = sa.Table(
+    "hit_cells",
+    metadata,
+    sa.Column("route_id", sa.Integer, sa.ForeignKey(routes.c.id), primary_key=True),
+    # By the archive's own clock.
+    sa.Column("day", sa.Date, primary_key=True),
+    # Gets that did not fail; in a simulated archive, once its run was steady. How many of them were staged.
+    _sum("staged_count"),
+    # What the logs say about where a file was, as numbers (`HIT_CODE` in `schema/writing/hit_cells.py`) that
+    # are ascending, and for each of them how many gets there are, and their bytes.
+    _array("codes", sa.BigInteger),
+    _array("get_counts", sa.BigInteger),
+    _array("size_bytes", sa.Numeric),
+    schema="core",
+    comment="One row per route and local day of its archive with gets; derived",
+)

@@ -1,6 +1,6 @@
 """The columns of `core.day_cells`, and the statement that adds to them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 # The sums over transfers, and their types.
 SUMS = {
@@ -36,12 +36,12 @@ MAXIMA = {"largest": "bigint[]", "longest": "double precision[]"}
 
 
 def merge_arrays(
-    arrays: Mapping[str, str], totals: Mapping[str, str] | None = None, *, counts: str | None = None
+    arrays: Mapping[str, str], totals: Mapping[str, str] | None = None, *, counts: Sequence[str] = ()
 ) -> str:
     """SQL that sets arrays (names and types) to those held and those added together.
 
     The first array numbers the elements. Elements with the same number are added up, or combined by what
-    `totals` names. If `counts` names an array, elements whose counts add up to 0 are left out.
+    `totals` names. If `counts` names arrays, elements that add up to 0 in all of these are left out.
     """
     number, *others = arrays
     held, added = (
@@ -50,7 +50,7 @@ def merge_arrays(
     how = totals or {}
     combined = ", ".join(f"{how.get(name, 'sum')}({name})::{arrays[name]} AS {name}" for name in others)
     gathered = ", ".join(f"coalesce(array_agg({name} ORDER BY {number}), '{{}}')" for name in arrays)
-    having = f" HAVING sum({counts}) <> 0" if counts is not None else ""
+    having = f" HAVING {' OR '.join(f'sum({name}) <> 0' for name in counts)}" if counts else ""
     return (
         f"({', '.join(arrays)}) = (SELECT {gathered} FROM (SELECT {number}, {combined}"  # noqa: S608 - the names above
         f" FROM (SELECT {held} UNION ALL SELECT {added}) AS both_of_them GROUP BY {number}{having}) AS total)"

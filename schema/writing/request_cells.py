@@ -47,7 +47,7 @@ _ADD = (
     + ", ".join(
         [
             *(f"{name} = held.{name} + excluded.{name}" for name in _COUNTS),
-            *(merge_arrays(arrays, counts=f"{name}_counts") for name, arrays in _ARRAYS.items()),
+            *(merge_arrays(arrays, counts=[f"{name}_counts"]) for name, arrays in _ARRAYS.items()),
         ]
     )
 )

@@ -12,31 +12,47 @@ from typing import NamedTuple
 import polars as pl
 import psycopg
 
-from tapewise.schema.writing import request_cells
+from tapewise.schema.writing import hit_cells, request_cells
 from tapewise.schema.writing.routes import ROUTE, drop_unused_routes
 
-# The columns of `core.transfers` and of `core.requests` that the rollups read.
-TRANSFER = frozenset(
-    {"source_id", *ROUTE, "ended_at", "started_at", "size_bytes", "duration_s", "open_s", "is_failed"}
+# What the rollups read of `core.requests`, of transfers and of opens alone, and of `core.transfers`.
+_COMMON = {"source_id", *ROUTE, "ended_at", "started_at", "size_bytes", "duration_s", "open_s", "persona"}
+REQUEST = frozenset(
+    {
+        *_COMMON,
+        *(
+            "is_failed",
+            "is_size_saturated",
+            "is_counted",
+            "is_cached",
+            "is_joined",
+            "submitted_at",
+            "opened_at",
+        ),
+        *("transfer_id", "stage_id", "job_id", "start_id"),
+    }
 )
-REQUEST = TRANSFER | {"transfer_id", "job_id", "start_id", "submitted_at", "opened_at", "is_counted"}
+TRANSFER = frozenset({*_COMMON, "is_failed", "is_size_saturated", "is_time_of_day_unknown"})
 # What a request may have from another line than its transfer's. Each other column has the same value in both.
-OWN = ("class_of_service", "open_s")
+OWN = ("class_of_service", "open_s", "persona")
 
 
 class RequestSums(NamedTuple):
     """Sums of requests for each of the rollups."""
 
     cells: request_cells.CellSums
+    hits: pl.DataFrame
 
     def negate(self) -> "RequestSums":
         """Return what to add in order to subtract these sums."""
-        return RequestSums(self.cells.negate())
+        return RequestSums(self.cells.negate(), hit_cells.negate(self.hits))
 
 
 def sum_transfers(transfers: pl.DataFrame, timezone: str) -> RequestSums:
     """Return the sums of transfers (rows with the columns in TRANSFER), each as a request of its own."""
-    return RequestSums(request_cells.sum_transfers(transfers, timezone))
+    return RequestSums(
+        request_cells.sum_transfers(transfers, timezone), hit_cells.sum_transfers(transfers, timezone)
+    )
 
 
 def sum_requests(
@@ -50,13 +66,19 @@ def sum_requests(
     if is_simulated:
         asked_at = pl.coalesce("submitted_at", "started_at", "ended_at")
         counted = counted.filter(pl.lit(value=False) if steady_at is None else asked_at >= steady_at)
-    return RequestSums(request_cells.sum_requests(counted, timezone, is_simulated=is_simulated))
+    return RequestSums(
+        request_cells.sum_requests(counted, timezone, is_simulated=is_simulated),
+        hit_cells.sum_requests(counted, timezone),
+    )
 
 
 def add_requests(connection: psycopg.Connection, sums: Iterable[RequestSums]) -> None:
     """Add `sums` to the rollups, in the caller's transaction. A row without requests is deleted."""
     parts = list(sums)
-    source_ids = request_cells.add_cells(connection, [part.cells for part in parts])
+    source_ids = {
+        *request_cells.add_cells(connection, [part.cells for part in parts]),
+        *hit_cells.add_cells(connection, [part.hits for part in parts]),
+    }
     if source_ids:
         drop_unused_routes(connection, source_ids)
 
@@ -64,4 +86,5 @@ def add_requests(connection: psycopg.Connection, sums: Iterable[RequestSums]) ->
 def drop_requests(connection: psycopg.Connection, source_id: int, since: date | None = None) -> None:
     """Delete the source's share of the rollups from day `since` on (None: all), and its unused routes."""
     request_cells.drop_cells(connection, source_id, since)
+    hit_cells.drop_cells(connection, source_id, since)
     drop_unused_routes(connection, [source_id])

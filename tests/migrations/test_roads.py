@@ -198,6 +198,8 @@ def test_an_upgrade_keeps_the_data_of_the_first_release(empty: Warehouse):
     assert len(found.pop("core.size_cells")) == 3  # one of the two failed
     # 0025 counts the requests that did not fail.
     assert [row["day"] for row in found.pop("core.request_cells")] == ["1997-10-01"]
+    # 0030 counts the gets that did not fail.
+    assert "core.hit_cells" not in found
     # 0028 says which columns have values; the transfer of November failed.
     filled = [row.pop("filled_columns") for row in found["ledger.loaded_rows"]]
     assert filled == [of_transfers, sorted([*of_failed, *of_transfers])]
@@ -233,7 +235,7 @@ def test_an_upgrade_counts_the_facts_that_are_there_as_loading_them_does(
         assert connection.execute(SURPLUS_COLUMNS).fetchall() == []
     loaded = read_facts(warehouse)
     assert len(loaded["day_cells"]) > 20 and len(loaded["size_cells"]) > 20
-    assert len(loaded["request_cells"]) > 10
+    assert len(loaded["request_cells"]) > 10 and len(loaded["hit_cells"]) > 10
     downgrade(connect, FIRST)
     upgrade(connect)
     found = read_facts(warehouse)

@@ -1,0 +1,202 @@
+"""The rollup `core.hit_cells`, updated in the transaction that changes its requests.
+
+A cell counts the gets of a route that ended on a day of the archive's own clock and did not fail, by what the
+logs say about where their files were. An open without a transfer counts as a get. What follows from it is
+decided when the cells are read (`mart.hit_cells`), because staging may have been bypassed at the time.
+`request_rollups` adds up the parts of which a cell is the sum.
+"""
+
+from datetime import date
+
+import polars as pl
+import psycopg
+
+from tapewise.schema.writing.day_columns import merge_arrays
+from tapewise.schema.writing.routes import (
+    DAY_BITS,
+    ROUTE,
+    add_routes,
+    find_days,
+    find_first_day,
+    name_routes,
+    number_routes,
+    write_array,
+)
+
+# The parts of a code and their bits, from the lowest. Above them is `days_ago`: how many local days before
+# the day of its end a get was opened (or else was started, or ended). It may be negative. `mart.hit_cells`
+# takes codes apart.
+HIT_CODE = {
+    "is_staged": 1,  # it has a stage, or joined one
+    "logged": 2,  # whether its log says that the file was on disk: 0 unknown, 1 no, 2 yes
+    "has_persona": 1,  # its transfer's line has a persona
+    "open_time": 4,  # 0 unknown, n + 1 for n whole seconds, 11 for 10 s and more
+    "is_day_only": 1,  # its time of day is unknown
+    "is_saturated": 1,  # its size is at the limit of the log's counter
+    "size_class": 3,  # 0 unknown, then SDSC's classes from the smallest
+    "joining": 2,  # whether it joined a stage: 0 unknown, 1 no, 2 yes
+}
+# The largest number of whole seconds that is told apart.
+LONGEST_OPEN_S = 10
+# Where the size classes after the first begin, in bytes.
+SIZE_CLASSES = (2_000_000, 200_000_000, 1_000_000_001)
+
+_CELL = ("source_id", *ROUTE, "day")
+_ARRAYS = {"codes": "bigint", "get_counts": "bigint", "size_bytes": "numeric"}
+_COLUMNS = {"staged_count": "bigint"} | {name: f"{kind}[]" for name, kind in _ARRAYS.items()}
+# The parameters: four arrays for routes, the days, and an array of texts for each column.
+_ADD = (
+    f"INSERT INTO core.hit_cells AS held (route_id, day, {', '.join(_COLUMNS)})"  # noqa: S608 - the names above
+    " SELECT routes.id, given.day, "
+    + ", ".join(f"given.{name}::{kind}" for name, kind in _COLUMNS.items())
+    + " FROM unnest(%s::integer[], %s::text[], %s::text[], %s::text[], %s::date[]"
+    + ", %s::text[]" * len(_COLUMNS)
+    + f") AS given ({', '.join((*_CELL, *_COLUMNS))})"
+    " JOIN core.routes ON routes.source_id = given.source_id AND routes.interface = given.interface"
+    " AND routes.direction = given.direction"
+    " AND routes.class_of_service IS NOT DISTINCT FROM given.class_of_service"
+    " ON CONFLICT (route_id, day) DO UPDATE SET staged_count = held.staged_count + excluded.staged_count, "
+    # A get may be subtracted before another one of its code is added, so bytes may remain without a count.
+     + merge_arrays(_ARRAYS, counts=["get_counts", "size_bytes"])
+)
+_DELETE_EMPTY = (
+    "DELETE FROM core.hit_cells USING core.routes WHERE route_id = routes.id"
+    " AND source_id = ANY(%s) AND day = ANY(%s) AND codes = '{}'"
+)
+
+
+def sum_transfers(transfers: pl.DataFrame, timezone: str) -> pl.DataFrame:
+    """Return the gets among transfers (rows of that table) by route, day and code, each as a request."""
+    # Unlike the transfer, its stage or its open may be reported by another line only.
+    gets = _select_gets(
+        transfers,
+        code=_pack(
+            is_staged=pl.lit(value=False),
+            logged=pl.lit(0),
+            has_persona=pl.col("persona").is_not_null(),
+            open_time=_bin_open_times(),
+            is_day_only=pl.col("is_time_of_day_unknown"),
+            is_saturated=pl.col("is_size_saturated"),
+            size_class=_find_size_classes(),
+            joining=pl.lit(0),
+        ),
+        moment=pl.coalesce("started_at", "ended_at"),
+    )
+    return _sum(gets, timezone)
+
+
+def sum_requests(requests: pl.DataFrame, timezone: str) -> pl.DataFrame:
+    """Return the gets among requests (rows of that table) by route, day and code."""
+    gets = _select_gets(
+        requests,
+        code=_pack(
+            is_staged=pl.col("stage_id").is_not_null() | pl.col("is_joined").fill_null(value=False),
+            logged=_number_answers("is_cached"),
+            has_persona=pl.col("persona").is_not_null() & pl.col("transfer_id").is_not_null(),
+            open_time=_bin_open_times(),
+            # What is known by the day only is combined with no other line.
+            is_day_only=pl.lit(value=False),
+            is_saturated=pl.col("is_size_saturated"),
+            size_class=_find_size_classes(),
+            joining=_number_answers("is_joined"),
+        ),
+        moment=pl.coalesce("opened_at", "started_at", "ended_at"),
+    )
+    return _sum(gets, timezone)
+
+
+def negate(sums: pl.DataFrame) -> pl.DataFrame:
+    """Return what to add in order to subtract these sums."""
+    return sums.with_columns(pl.col("get_count", "size_bytes") * -1)
+
+
+def _pack(**parts: pl.Expr) -> pl.Expr:
+    code, bits = pl.lit(0, pl.Int64), 0
+    for name, width in HIT_CODE.items():
+        code = code + parts[name].cast(pl.Int64) * 2**bits
+        bits += width
+    return code
+
+
+def _bin_open_times() -> pl.Expr:
+    return (pl.col("open_s").floor().clip(0, LONGEST_OPEN_S) + 1).fill_null(0)
+
+
+def _find_size_classes() -> pl.Expr:
+    size_class = pl.lit(1)
+    for edge in SIZE_CLASSES:
+        size_class = size_class + (pl.col("size_bytes") >= edge)
+    return size_class.fill_null(0)
+
+
+def _number_answers(name: str) -> pl.Expr:
+    return (pl.col(name).cast(pl.Int64) + 1).fill_null(0)
+
+
+def _select_gets(rows: pl.DataFrame, *, code: pl.Expr, moment: pl.Expr) -> pl.DataFrame:
+    return rows.filter((pl.col("direction") == "get") & ~pl.col("is_failed")).select(
+        "source_id", *ROUTE, "ended_at", "size_bytes", code=code, moment=moment
+    )
+
+
+def _sum(gets: pl.DataFrame, timezone: str) -> pl.DataFrame:
+    route, names = number_routes(gets, ("source_id", *ROUTE))
+    days = find_days(gets["ended_at"], timezone)
+    first_day = find_first_day(days)
+    days_ago = days - find_days(gets["moment"], timezone)
+    code_bits = sum(HIT_CODE.values())
+    sums = (
+        gets.select(
+            # Groups are found by integers, which is far faster than by columns with texts.
+            route_day=route * 2**DAY_BITS + (days - first_day),
+            code=pl.col("code") + days_ago * 2**code_bits,
+            # Sizes of a day may add up to more than 64 bits.
+            size_bytes=pl.col("size_bytes").cast(pl.Int128),
+        )
+        .group_by("route_day", "code")
+        .agg(get_count=pl.len().cast(pl.Int64), size_bytes=pl.col("size_bytes").sum())
+    )
+    return name_routes(sums, names, first_day).select(*_CELL, "code", "get_count", "size_bytes")
+
+
+def add_cells(connection: psycopg.Connection, parts: list[pl.DataFrame]) -> list[int]:
+    """Add `parts` to the cells, in the caller's transaction, and delete cells without gets.
+
+    Returns the sources whose routes may have no cell any more.
+    """
+    if not parts:
+        return []
+    cells = _make_cells(pl.concat(parts))
+    if cells.is_empty():
+        return []
+    add_routes(connection, cells)
+    connection.execute(_ADD, [cells[name].to_list() for name in cells.columns])
+    source_ids = cells["source_id"].unique().to_list()
+    is_any_empty = connection.execute(_DELETE_EMPTY, [source_ids, cells["day"].unique().to_list()]).rowcount
+    return source_ids if is_any_empty else []
+
+
+def drop_cells(connection: psycopg.Connection, source_id: int, since: date | None) -> None:
+    """Delete the source's cells from day `since` on (None: all)."""
+    connection.execute(
+        "DELETE FROM core.hit_cells USING core.routes"
+        " WHERE route_id = routes.id AND source_id = %s AND day >= coalesce(%s::date, '-infinity')",
+        [source_id, since],
+    )
+
+
+def _make_cells(sums: pl.DataFrame) -> pl.DataFrame:
+    """Return one row per cell that is changed: its route, its day, and its columns as texts."""
+    return (
+        sums.group_by(*_CELL, "code")
+        .agg(pl.col("get_count", "size_bytes").sum())
+        .filter((pl.col("get_count") != 0) | (pl.col("size_bytes") != 0))
+        .sort("code")
+        .group_by(*_CELL, maintain_order=True)
+        .agg(
+            pl.col("get_count").filter(pl.col("code") % 2 == 1).sum().cast(pl.String).alias("staged_count"),
+            write_array(pl.col("code")).alias("codes"),
+            write_array(pl.col("get_count")).alias("get_counts"),
+            write_array(pl.col("size_bytes")),
+        )
+    )
