@@ -30,7 +30,7 @@ import yaml
 
 from benchmarks.lines import WEEKS, ZONE, write_lines
 from benchmarks.load import run_apart, working_folder
-from tapewise.dashboards.datasets import FUNCTIONS, MORE_ARGUMENTS, Dataset
+from tapewise.dashboards.datasets import FUNCTIONS, GROUPINGS, MORE_ARGUMENTS, Dataset, write_groupings
 from tapewise.dashboards.notes import ASSETS
 from tapewise.schema.database import Role
 from tapewise.schema.settings import read_settings
@@ -246,7 +246,10 @@ def write_question(chart: dict[str, Any], scope: str) -> str:
     call = ", ".join(f"{name} => {value}" for name, value in arguments.items())
     if function in MORE_ARGUMENTS:
         call += f", {MORE_ARGUMENTS[function]}"
-    query = write_selection(chart, f"mart.{function}({call}) AS answers")
+    rows = f"mart.{function}({call}) AS answers"
+    if function in GROUPINGS:
+        rows = f"(SELECT answers.* FROM {write_groupings(function)} CROSS JOIN LATERAL {rows}) AS answers"
+    query = write_selection(chart, rows)
     # The chart of archives side by side names the role of each, which the dashboard adds.
     return query.replace("role", "kind") if function == "request_quantiles" else query
 

@@ -57,7 +57,11 @@ MORE_ARGUMENTS = {
     "open_time_clusters": "size_from_bytes => 0, boundaries_s => ARRAY[8, 60, 130]",
     "idle_intervals": "shortest_s => 3600",
     "class_days": "model => chosen.model",
+    "cache_hits": "grouped_by => groupings.grouped_by",
 }
+# Functions that group by one column a call, and the groupings that charts choose from. PostgreSQL applies the
+# condition of a chart before it calls the function, so each chart calls it once.
+GROUPINGS = {"cache_hits": ("day", "size_class")}
 # Arguments whose values come from choices.py, not from the filters.
 CHOSEN = {
     ("class_days", "interface"),
@@ -108,8 +112,9 @@ class Dataset:
             arguments.append(MORE_ARGUMENTS[self.name])
         columns = ", ".join([*(f"chosen.{name}" for name in MORE_COLUMNS.get(self.name, {})), "answers.*"])
         call = ",\n".join(f"    {argument}" for argument in arguments)
+        groupings = f"CROSS JOIN {write_groupings(self.name)}\n" if self.name in GROUPINGS else ""
         return (
-            f"SELECT {columns}\nFROM (\n{choice}\n) AS chosen\n"
+            f"SELECT {columns}\nFROM (\n{choice}\n) AS chosen\n{groupings}"
             f"CROSS JOIN LATERAL mart.{self.name}(\n{call}\n) AS answers"
         )
 
@@ -170,6 +175,12 @@ def _type_name(connection: psycopg.Connection, oid: int) -> str:
     row = connection.execute("SELECT upper(format_type(%s, NULL))", [oid]).fetchone()
     assert row is not None
     return str(row[0])
+
+
+def write_groupings(function: str) -> str:
+    """SQL for the groupings of a function as rows of `groupings`."""
+    values = ", ".join(f"('{name}')" for name in GROUPINGS[function])
+    return f"(VALUES {values}) AS groupings (grouped_by)"
 
 
 def list_datasets() -> list[Dataset]:

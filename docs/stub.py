@@ -38,6 +38,9 @@ TYPES = {
     "double precision": "float",
     "text[]": "Sequence[str]",
     "double precision[]": "Sequence[float]",
+    "bigint[]": "Sequence[int]",
+    "numeric[]": "Sequence[float]",
+    "date": "Moment",
 }
 
 

@@ -172,7 +172,7 @@ def _describe_times(connection: psycopg.Connection, run: RunSummary, zone: ZoneI
 def _describe_hits(connection: psycopg.Connection, run: RunSummary) -> Iterator[str]:
     found = connection.execute(
         "SELECT hit_ratio, cached_count, joined_count, uncached_count - joined_count"
-        " FROM mart.cache_hits(archive => %s) WHERE grouped_by = 'all'",
+        " FROM mart.cache_hits(archive => %s)",
         [run.archive],
     ).fetchone()
     if found is not None:  # there are gets

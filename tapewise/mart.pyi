@@ -355,6 +355,40 @@ class Mart:
             GROUP BY interface, direction
         """
 
+    def bypassed_days(
+        self,
+        *,
+        archive: Values = None,
+        kind: Values = None,
+        class_of_service: Values = None,
+        is_whole: Values = None,
+        first_on: Values = None,
+        last_on: Values = None,
+    ) -> pl.DataFrame:
+        """One row per archive, class of service, and days in a row that a bypass covers wholly, or in
+        part.
+
+        The local days on which staging was bypassed, or a class of service was tape-only
+        (mart.config_changes), and whether all day. What is counted by day (mart.hit_cells) is judged by
+        these days; of days that a bypass covers in part, requests must be read.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            class_of_service: the class of service that the bypass applies to, null if it applies to all
+            is_whole: true if each of the days is covered wholly, false if each is covered in part
+            first_on: local date of the first of the days, in the archive's own zone
+            last_on: local date of the last of the days, null if the bypass has no end
+
+        In SQL:
+
+            SELECT archive, class_of_service, is_whole, first_on, last_on
+            FROM mart.bypassed_days
+            ORDER BY archive, first_on
+        """
+
     def cache_hits(
         self,
         *,
@@ -365,9 +399,9 @@ class Mart:
         direction: str | None = None,
         client: str | None = None,
         class_of_service: str | None = None,
+        grouped_by: str | None = None,
     ) -> pl.DataFrame:
-        """One row per archive, grouping (all, day, month, size_class, interface, class_of_service) and
-        group in which there were gets.
+        """One row per archive and group in which there were gets; the groups are those asked for.
 
         How often gets found their file on disk. If the logs show neither that a file was on disk nor
         that it was not, the get is counted as unknown, and nothing is guessed. hit_ratio covers the
@@ -375,24 +409,28 @@ class Mart:
         without evidence. If the logs of an archive contain no evidence, its hit_ratio is null and its
         unknown_ratio is 1. Only successful gets count; an open without a logged transfer counts as a
         get. In a simulated archive, gets requested before its run became steady do not count (if it
-        never did, no gets count). Filter on one grouping (WHERE grouped_by = 'day'); otherwise each get
-        is counted six times.
+        never did, no gets count). A range means whole local days. Days whose detail the archive has
+        forgotten (`tapewise forget`) are covered, except for one client, and except days that were
+        forgotten before the warehouse had mart.hit_cells. On a forgotten day within which a staging
+        bypass began or ended, gets are unknown unless a stage or their log is evidence.
 
         Args:
             archive: only this archive (null = all)
-            since: only requests that ended at or after this time (null = from the first)
-            until: only requests that ended before this time (null = to the last)
+            since: only local days that end after this time (null = from the first)
+            until: only local days that begin before this time (null = to the last)
             interface: only this interface (null = all)
             direction: accepted for uniformity; only gets can hit, so null and get are equivalent, and
                 put returns no rows
             client: only this client machine (null = all)
             class_of_service: only this class of service (null = all)
+            grouped_by: all (one row per archive), day, month, size_class, interface or
+                class_of_service; with anything else, there are no rows
 
         Columns:
             archive: name of the archive
             kind: kind of archive (measured, synthetic, simulated)
-            grouped_by: all, day, month, size_class, interface or class_of_service; only the column of
-                that name is filled
+            grouped_by: the grouping that was asked for; of the columns below, only the one of that name
+                is filled
             size_class: SDSC's size classes, where 1 MB is 10^6 bytes - small (below 2 MB), medium (from
                 2 to below 200 MB), large (from 200 MB to 1 GB, both included), huge (above 1 GB); null
                 where the size is not known
@@ -422,12 +460,14 @@ class Mart:
             unknown_ratio: unknown_count over get_count (0 to 1)
             starts_on: local date on which the day or month begins, in the archive's time zone; null for
                 other groupings
+            first_on: local date of the first day, within the range, on which such a get ended
+            last_on: local date of the last such day
 
         In SQL:
 
             SELECT archive, starts_on, get_count, hit_ratio, hit_ratio_low, hit_ratio_high, unknown_ratio
-            FROM mart.cache_hits(since => now() - INTERVAL '1 month')
-            WHERE grouped_by = 'day' AND kind = 'measured'
+            FROM mart.cache_hits(since => now() - INTERVAL '1 month', grouped_by => 'day')
+            WHERE kind = 'measured'
             ORDER BY archive, starts_on
         """
 
@@ -1859,6 +1899,47 @@ class Mart:
             ORDER BY archive, interface, flagged_count DESC
         """
 
+    def gets_of_day(
+        self,
+        *,
+        archive: str,
+        timezone: str,
+        ended_on: Moment,
+    ) -> pl.DataFrame:
+        """One row per source, interface, class of service, size class and result.
+
+        Gets that ended on one local day and did not fail, counted by what the requests show about them
+        (mart.requests). mart.selected_hits reads it for days of which mart.hit_cells are not enough. In
+        a simulated archive, gets requested before its run became steady do not count.
+
+        Args:
+            archive: the archive
+            timezone: its zone, whose days are counted
+            ended_on: the day
+
+        Columns:
+            kind: kind of archive (measured, synthetic, simulated)
+            source: the source whose log reports the gets
+            interface: the program that moved the files (ftp, nft, hsi, ...)
+            class_of_service: class of service; null where no log has one
+            size_class: small, medium, large or huge (mart.size_class); null where the size is not known
+            is_cached: whether the files were on disk; null if this is unknown
+            is_joined: whether the gets joined a stage that another request had started; null where this
+                is unknown
+            is_staging_bypassed: whether staging was bypassed when the files were opened, or their class
+                of service is tape-only
+            is_size_saturated: whether the sizes are at the limit of the log's counter
+            get_count: how many gets there are
+            size_bytes: the bytes of those whose size is known
+
+        In SQL:
+
+            SELECT interface, is_cached, sum(get_count) AS get_count
+            FROM mart.gets_of_day('llnl', 'America/Los_Angeles', current_date - 1)
+            GROUP BY interface, is_cached
+            ORDER BY interface, is_cached
+        """
+
     def histogram_bin(
         self,
         *,
@@ -1897,6 +1978,104 @@ class Mart:
         In SQL:
 
             SELECT mart.histogram_value(mart.histogram_bin(1000)) AS about_1000
+        """
+
+    def hit_cells(
+        self,
+        *,
+        archive: Values = None,
+        kind: Values = None,
+        timezone: Values = None,
+        source: Values = None,
+        interface: Values = None,
+        direction: Values = None,
+        class_of_service: Values = None,
+        has_stages: Values = None,
+        codes: Values = None,
+        get_counts: Values = None,
+        size_bytes: Values = None,
+        starts_on: Values = None,
+    ) -> pl.DataFrame:
+        """One row per archive, source, interface, class of service and local day on which such gets ended.
+
+        Gets counted by local day and by what the logs say about where their files were, which charts
+        read in place of the requests. It has the evidence, and no verdict, because a bypass of staging
+        may be recorded later (mart.bypassed_days). mart.hit_evidence takes a row apart, and
+        mart.selected_hits judges the evidence as mart.requests does. Only gets that did not fail are
+        counted, and opens of files to be read without a logged transfer; in a simulated archive, only
+        those requested once its run was steady. The days whose detail the archive has forgotten
+        (`tapewise forget`) are covered too, except those forgotten before the warehouse had this
+        rollup.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            timezone: the archive's own zone (IANA name), whose days are counted
+            source: the source whose log reports the gets
+            interface: the program that moved the files (ftp, nft, hsi, ...)
+            direction: always get
+            class_of_service: class of service of the gets (mart.requests); null where no log has one
+            has_stages: whether the archive records stages at all; otherwise a missing one is no
+                evidence
+            codes: numbers for the evidence of the gets, ascending (mart.hit_evidence)
+            get_counts: for each of the codes, how many gets have it
+            size_bytes: for each of the codes, the bytes of its gets, as far as their sizes are known
+            starts_on: local date of the day on which the gets ended, in the archive's own zone
+
+        In SQL:
+
+            SELECT starts_on, interface, evidence.is_staged, evidence.open_floor_s, sum(evidence.get_count) AS get_count
+            FROM mart.hit_cells
+            CROSS JOIN LATERAL mart.hit_evidence(codes, get_counts, size_bytes) AS evidence
+            WHERE archive = 'llnl' AND starts_on >= current_date - 30
+            GROUP BY starts_on, interface, evidence.is_staged, evidence.open_floor_s
+            ORDER BY starts_on, interface, evidence.is_staged, evidence.open_floor_s
+        """
+
+    def hit_evidence(
+        self,
+        *,
+        codes: Sequence[int],
+        get_counts: Sequence[int],
+        size_bytes: Sequence[float],
+    ) -> pl.DataFrame:
+        """One row per code, which is a kind of evidence.
+
+        Takes a row of mart.hit_cells apart. A code has one bit or a few for each column, and above them
+        the days (`HIT_CODE` in schema/writing/hit_cells.py).
+
+        Args:
+            codes: codes of a row of mart.hit_cells
+            get_counts: its get_counts
+            size_bytes: its size_bytes
+
+        Columns:
+            is_staged: whether the gets have a stage, or joined one
+            is_logged_as_cached: whether the log itself says that the files were on disk; null if it
+                does not say
+            has_persona: whether the lines of their transfers have a persona (then a missing stage may
+                be evidence)
+            open_floor_s: how long the files took to open, in whole seconds (rounded down); 10 for all
+                that took longer, null where it is not known
+            is_time_of_day_unknown: whether only the day of the gets is known
+            is_size_saturated: whether the sizes are at the limit of the log's counter
+            size_class: small, medium, large or huge (mart.size_class); null where the size is not known
+            is_joined: whether the gets joined a stage that another request had started; null where this
+                is unknown
+            days_ago: how many local days before the day of their end the gets were opened (or else were
+                started, or ended): at that time mart.requests looks whether staging was bypassed
+            get_count: how many gets there are
+            size_bytes: the bytes of those whose size is known
+
+        In SQL:
+
+            SELECT evidence.is_staged, evidence.open_floor_s, sum(evidence.get_count) AS get_count
+            FROM mart.hit_cells
+            CROSS JOIN LATERAL mart.hit_evidence(codes, get_counts, size_bytes) AS evidence
+            GROUP BY evidence.is_staged, evidence.open_floor_s
+            ORDER BY evidence.is_staged, evidence.open_floor_s
         """
 
     def hour_profiles(
@@ -4060,6 +4239,64 @@ class Mart:
             ORDER BY interface
         """
 
+    def selected_hits(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+    ) -> pl.DataFrame:
+        """One row per kind of evidence of a cell, or one get that is read from the requests. Several rows
+        may have the same day and interface, so they are to be added up.
+
+        Gets that did not fail, and whether their files were on disk, as far as the logs show it
+        (is_cached of mart.requests). A range means whole days of the archive's own clock: all those
+        that it touches. Without a client, gets are read from mart.hit_cells, except on days of which a
+        staging bypass covers a part (mart.bypassed_days): then those of these days are read from the
+        requests. If their detail is forgotten, is_cached is null unless a stage or the log is evidence.
+        With a client, all gets are read from the requests, which takes longer, and finds none on days
+        whose detail the archive has forgotten.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only local days that end after this time (null = from the first)
+            until: only local days that begin before this time (null = to the last)
+            interface: only this interface (null = all)
+            direction: accepted for uniformity; all rows are gets, so null and get are equivalent, and
+                put returns no rows
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            source: the source whose log reports the gets
+            interface: the program that moved the files (ftp, nft, hsi, ...)
+            direction: always get
+            class_of_service: class of service; null where no log has one
+            size_class: small, medium, large or huge (mart.size_class); null where the size is not known
+            get_count: how many gets there are
+            is_cached: whether their files were on disk; null if this is unknown
+            is_joined: whether they joined a stage that another request had started; null where this is
+                unknown
+            is_staging_bypassed: whether staging was bypassed when they were opened, or their class of
+                service is tape-only; null on a forgotten day of which a bypass covers a part
+            is_size_saturated: whether their sizes are at the limit of the log's counter
+            size_bytes: the bytes of those whose size is known
+            starts_on: local date of the day on which they ended, in the archive's own zone
+
+        In SQL:
+
+            SELECT starts_on, is_cached, sum(get_count) AS get_count
+            FROM mart.selected_hits(archive => 'llnl', since => now() - INTERVAL '1 month')
+            GROUP BY starts_on, is_cached
+            ORDER BY starts_on, is_cached
+        """
+
     def selected_request_days(
         self,
         *,
@@ -4564,6 +4801,28 @@ class Mart:
             FROM mart.size_cells
             WHERE archive = 'llnl' AND span = 'month'
             ORDER BY starts_on, interface, direction
+        """
+
+    def size_class(
+        self,
+        *,
+        size_bytes: int,
+    ) -> pl.DataFrame:
+        """Small (below 2 MB), medium (from 2 to below 200 MB), large (from 200 MB to 1 GB, both included)
+        or huge (above 1 GB); null for null.
+
+        The size class of a file, one of the four that SDSC used. 1 MB is 10^6 bytes. Loads compute the
+        same for mart.hit_cells.
+
+        Args:
+            size_bytes: the size
+
+        In SQL:
+
+            SELECT mart.size_class(size_bytes) AS size_class, count(*) AS transfer_count
+            FROM mart.selected_transfers(archive => 'llnl', since => now() - INTERVAL '1 day')
+            GROUP BY size_class
+            ORDER BY transfer_count
         """
 
     def size_times(

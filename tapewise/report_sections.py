@@ -255,8 +255,7 @@ SECTIONS = (
             hit_ratio, hit_ratio_low, hit_ratio_high
         FROM (
             SELECT *, max(hit_ratio) OVER () AS highest_ratio
-            FROM mart.cache_hits(archive => %(archive)s)
-            WHERE grouped_by = 'interface'
+            FROM mart.cache_hits(archive => %(archive)s, grouped_by => 'interface')
         ) AS hits
         WHERE highest_ratio IS NOT NULL ORDER BY interface
         """,

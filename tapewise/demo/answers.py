@@ -122,8 +122,7 @@ def show_cache_hits(connection: psycopg.Connection) -> None:
         """
         SELECT interface, get_count, cached_count, uncached_count, unknown_ratio,
             hit_ratio, hit_ratio_low, hit_ratio_high
-        FROM mart.cache_hits(archive => %s)
-        WHERE grouped_by = 'interface'
+        FROM mart.cache_hits(archive => %s, grouped_by => 'interface')
         ORDER BY interface
         """,
         [ARCHIVE],

@@ -128,7 +128,15 @@ def _source(connection: psycopg.Connection, dataset: str, choice: Choice) -> tup
         given = ", ".join(
             f"{name} => {value}" for name, value in (calls | {"archive": f"%(archive{number})s"}).items()
         )
-        parts.append(f"SELECT {columns} FROM mart.{dataset}({given})")
+        rows = f"mart.{dataset}({given})"
+        selected = columns
+        if dataset == "cache_hits":  # the condition of a chart chooses one of the groupings
+            selected = "answers.*"
+            rows = (
+                "unnest(ARRAY['all', 'day', 'month', 'size_class', 'interface', 'class_of_service'])"
+                f" AS given (grouping), mart.{dataset}({given}, grouped_by => grouping) AS answers"
+            )
+        parts.append(f"SELECT {selected} FROM {rows}")
     return f"({' UNION ALL '.join(parts)}) AS answers", arguments
 
 

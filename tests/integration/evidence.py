@@ -17,10 +17,11 @@ from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.tables.models import event_time_columns
 from tests.day_cells import WRONG_CELLS, WRONG_ROUTES, WRONG_SIZES, WRONG_SPANS
 from tests.filled_columns import MISSING_COLUMNS
+from tests.hit_cells import WRONG_HIT_CELLS
 from tests.request_cells import WRONG_REQUEST_CELLS
 
 FACTS = tuple(event_time_columns)
-ROLLUPS = ("activity_cells", "day_cells", "size_cells", "request_cells")
+ROLLUPS = ("activity_cells", "day_cells", "size_cells", "request_cells", "hit_cells")
 # If facts are loaded in another way, their lineage and the ids of their names may differ.
 LINEAGE = {"id", "log_file_id", "line_number"}
 NAMED = {
@@ -207,6 +208,7 @@ VIOLATIONS = {
     "the size cells are not a recount of the transfers": WRONG_SIZES,
     "a month or year of sizes is not the sum of its days": WRONG_SPANS,
     "the request cells are not a recount of the requests": WRONG_REQUEST_CELLS,
+    "the hit cells are not a recount of the gets": WRONG_HIT_CELLS,
     "a route has no cell": WRONG_ROUTES,
     "a fact is from a time that its archive has forgotten": """
         SELECT facts.id, event_at, retained_since FROM facts JOIN core.archives ON archives.id = archive_id
@@ -287,7 +289,7 @@ def digest_facts(warehouse: Warehouse) -> dict[str, tuple[int, Decimal]]:
 
 
 def _facts_query(connection: psycopg.Connection, table: str) -> sql.Composable:
-    if table in ("day_cells", "size_cells", "request_cells"):  # with arrays, and the numbers of routes
+    if table in ROLLUPS and table != "activity_cells":  # with arrays, and the numbers of routes
         return sql.SQL(
             "SELECT archives.name, sources.name, interface, direction, class_of_service,"
             " (to_jsonb(rows) - 'route_id')::text FROM {} AS rows"

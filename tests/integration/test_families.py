@@ -284,8 +284,7 @@ def test_hits_are_the_evidence_for_the_hit_ratio(warehouse: Warehouse, load: Loa
     ]
     assert fetch(
         warehouse,
-        "SELECT get_count, cached_count, uncached_count, unknown_count, hit_ratio FROM mart.cache_hits()"
-        " WHERE grouped_by = 'all'",
+        "SELECT get_count, cached_count, uncached_count, unknown_count, hit_ratio FROM mart.cache_hits()",
         Role.READER,
     ) == [(4, 1, 2, 1, pytest.approx(1 / 3))]
     assert fetch(warehouse, "SELECT duration_s, queue_s FROM mart.stages", Role.READER) == [(60.0, 5.0)] * 2

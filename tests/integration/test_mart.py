@@ -38,12 +38,13 @@ FUNCTIONS = [each for each in OBJECTS if each.metadata.kind == "function"]
 CALCULATING = [each for each in FUNCTIONS if not reads_tables(each)]
 READING = [each for each in FUNCTIONS if reads_tables(each)]
 # mart.activity reads only cells of ten minutes, which know neither the client nor the class of service.
-ASKED = [each for each in READING if each.name != "activity"]
+# mart.gets_of_day reads one day of an archive.
+ASKED = [each for each in READING if each.name not in ("activity", "gets_of_day")]
 # mart.envelope_choices reads only cells of days, which do not know the client.
 ASKED_OF_FACTS = [each for each in ASKED if each.name != "envelope_choices"]
 COMPARING = [each.name for each in READING if "b" in each.metadata.arguments]
 # Functions that read only the cells of days, unless a client is asked for.
-DAYS = ("selected_days", "selected_request_days")
+DAYS = ("selected_days", "selected_request_days", "selected_hits")
 BY_DAY = [each.name for each in READING if {*DAYS} & {*each.metadata.depends_on}]
 # For functions that do not always read the transfers, arguments that make them do so.
 READS_TRANSFERS = {
@@ -376,6 +377,8 @@ def test_functions_are_inlinable_sql(database: psycopg.Connection) -> None:
     expected = {"is_sql": True, "parallel": "s", "may_be_inlined": True}
     assert {row.pop("name"): row for row in facts} == {
         **{each.name: expected | {"volatility": "s", "required_count": 0} for each in READING},
+        # Queries that may not need it must not plan it.
+        "gets_of_day": expected | {"volatility": "s", "may_be_inlined": False, "required_count": 3},
         **{
             each.name: expected | {"volatility": "i", "required_count": len(each.metadata.arguments)}
             for each in CALCULATING
@@ -434,6 +437,7 @@ def test_objects_that_read_facts_of_logs_declare_their_needs(each: MartObject) -
     texts = " ".join(re.sub(r"--.*", "", other.text) for other in OBJECTS if other.name in below)
     fact_tables = [table.name for table in FACT_TABLES]
     derived = ["mounts", "tape_operations", "activity_cells", "day_cells", "size_cells", "request_cells"]
+    derived.append("hit_cells")
     tables = "|".join([*fact_tables, *derived, "log_files"])
     is_fed = bool(re.search(rf"\b(core|ledger)\.({tables})\b", texts))
     if each.name in ("archive_facts", "coverage"):  # these report on all tables
@@ -513,7 +517,7 @@ def test_the_reading_role_sees_no_name_anywhere(database: psycopg.Connection) ->
             "srb_sessions": [secret],
             "activity_cells": [{"cell_at": "2000-01-15T12:00:00Z"}],
             "outages": [{}],
-            "config_changes": [{}],
+            "config_changes": [{}, {"kind": "tape only", "class_of_service": "tape"}],
             "ignored_lines": [{}],
             "workload_models": [{}],
             "workload_groups": [{}],
@@ -537,6 +541,8 @@ def test_the_reading_role_sees_no_name_anywhere(database: psycopg.Connection) ->
         if each.metadata.grants != ["tapewise_reader"] or each in CALCULATING:
             continue
         arguments = "('llnl', 'llnl')" if each.name in COMPARING else "()"
+        if each.name == "gets_of_day":
+            arguments = "('llnl', 'UTC', '2000-01-15')"
         call = f"mart.{each.name}" + (arguments if each.metadata.kind == "function" else "")
         said = "".join(row["said"] for row in run_query(database, f"SELECT t::text AS said FROM {call} AS t"))
         assert "canary" not in said, each.name
@@ -628,8 +634,8 @@ def test_questions_of_days_read_no_facts(database: psycopg.Connection, name: str
     arguments = "'llnl', '1998-04-03', '1998-04-29', 'nft', 'get', NULL, 'a'"
     for call in ("", arguments):
         plan = drop_what_never_runs(explain(database, f"SELECT * FROM mart.{name}({call})"))
-        assert "day_cells" in plan or "request_cells" in plan
-        assert not re.search(r"(transfers|requests)_\d|hosts", plan)
+        assert re.search("(day|request|hit)_cells", plan)
+        assert not re.search(r"\b(transfers|requests)_\d|hosts", plan)
 
 
 def test_durations_by_size_read_no_facts(database: psycopg.Connection) -> None:

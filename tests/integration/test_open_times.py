@@ -32,6 +32,7 @@ from psycopg.rows import dict_row
 from tapewise.ingest.loading.loads import FileResult
 from tapewise.ingest.requests.rebuild import rebuild_requests
 from tapewise.schema.database import Role, Warehouse
+from tests.hit_cells import fill_hit_cells
 from tests.sql.cases import insert_rows
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -189,6 +190,7 @@ def table_5(warehouse: Warehouse) -> np.ndarray:
         rebuild_requests(
             connection, connection, archive_id, [(first + timedelta(days=n)).date() for n in range(60)]
         )
+        fill_hit_cells(connection)
     return open_s
 
 
@@ -221,10 +223,10 @@ def test_table_5_is_reproduced(warehouse: Warehouse, table_5: np.ndarray) -> Non
 
 
 def test_about_80_percent_of_sdscs_gets_were_from_disk(warehouse: Warehouse, table_5: np.ndarray) -> None:
-    (row,) = fetch(warehouse, "SELECT * FROM mart.cache_hits(archive => 'sdsc') WHERE grouped_by = 'all'")
+    (row,) = fetch(warehouse, "SELECT * FROM mart.cache_hits(archive => 'sdsc')")
     assert (row["get_count"], row["cached_count"], row["unknown_count"]) == (129_755, 104_736, 0)
     assert row["hit_ratio"] == 104_736 / 129_755
-    months = fetch(warehouse, "SELECT * FROM mart.cache_hits() WHERE grouped_by = 'month' ORDER BY starts_on")
+    months = fetch(warehouse, "SELECT * FROM mart.cache_hits(grouped_by => 'month') ORDER BY starts_on")
     assert [f"{row['starts_on']}" for row in months] == ["1998-02-01", "1998-03-01"]
     assert sum(row["cached_count"] for row in months) == 104_736
 
@@ -365,7 +367,7 @@ def test_the_known_hits_of_the_example_are_found(load: Load, warehouse: Warehous
     origins, laws = read_truth(folder)
     rows = {
         row["interface"]: row
-        for row in fetch(warehouse, "SELECT * FROM mart.cache_hits() WHERE grouped_by = 'interface'")
+        for row in fetch(warehouse, "SELECT * FROM mart.cache_hits(grouped_by => 'interface')")
     }
     # This is exact: each get is classified correctly.
     hsi = rows["hsi"]
@@ -408,10 +410,7 @@ def test_hit_ratios_vary_as_much_as_their_intervals_say(
     analyze(warehouse)
     expected = expected_hits(warehouse, laws)
     hits = {
-        row["archive"]: row
-        for row in fetch(
-            warehouse, "SELECT * FROM mart.cache_hits(interface => 'hsi') WHERE grouped_by = 'all'"
-        )
+        row["archive"]: row for row in fetch(warehouse, "SELECT * FROM mart.cache_hits(interface => 'hsi')")
     }
     assert hits.keys() == truths.keys() == expected.keys()
     scores, covered = [], 0

@@ -47,15 +47,15 @@ def test_a_log_is_loaded_once_and_queried(connection: tapewise.Connection):
     [again] = ingest(connection, [str(HSI)])
     assert (again.loaded_count, again.held_count) == (0, 3966)
 
-    hits = connection.mart.cache_hits(archive="lab").filter(grouped_by="interface").sort("interface")
+    hits = connection.mart.cache_hits(archive="lab", grouped_by="interface").sort("interface")
     assert hits.select("interface", "get_count", "cached_count").rows() == [
         ("hsi", 1105, 919),
         ("htar", 64, 0),
     ]
     assert connection.mart.cache_hits(archive="other").height == 0
     assert connection.mart.cache_hits(archive="other").schema == hits.schema
-    same = connection.sql("SELECT * FROM mart.cache_hits(archive => %s)", ["lab"])
-    assert same.filter(grouped_by="interface").sort("interface").equals(hits)
+    same = connection.sql("SELECT * FROM mart.cache_hits(archive => %s, grouped_by => 'interface')", ["lab"])
+    assert same.sort("interface").equals(hits)
 
 
 def test_the_records_of_a_log_are_those_that_are_loaded(connection: tapewise.Connection):
@@ -155,7 +155,7 @@ def test_each_view_and_function_is_called_as_its_metadata_says(
         assert declared == rows
         values = {
             "text": "x", "timestamp with time zone": NOW, "double precision": 0.5, "bigint": 1, "integer": 1,
-            "boolean": True,
+            "boolean": True, "numeric": 0.5, "date": NOW.date(),
         }  # fmt: skip
         given = {name: _example(type_, values) for name, type_, _ in rows}
     else:

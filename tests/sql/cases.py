@@ -38,6 +38,7 @@ from psycopg import sql
 from tapewise.ingest.requests.pending import rebuild_derived
 from tapewise.schema.tables.models import event_time_columns, metadata
 from tests.day_cells import add_day_cell, fill_day_cells
+from tests.hit_cells import fill_hit_cells
 from tests.request_cells import fill_request_cells
 
 Row = dict[str, Any]
@@ -455,8 +456,9 @@ def insert_rows(connection: psycopg.Connection, given: Mapping[str, list[Row]]) 
         ]
         if not {"requests", "mounts", "tape_operations"} & given.keys():
             rebuild_derived(connection, connection, archive_id, days)
-    if {"transfers", "requests"} & given.keys():
+    if {"transfers", "requests", "opens"} & given.keys():
         fill_request_cells(connection)
+        fill_hit_cells(connection)
 
 
 def make_partitions(connection: psycopg.Connection, cases: Iterable[Case]) -> None:

@@ -5,7 +5,8 @@ CREATE FUNCTION mart.cache_hits(
     interface text DEFAULT NULL,
     direction text DEFAULT NULL,
     client text DEFAULT NULL,
-    class_of_service text DEFAULT NULL
+    class_of_service text DEFAULT NULL,
+    grouped_by text DEFAULT 'all'
 ) RETURNS TABLE (
     archive text,
     kind text,
@@ -27,15 +28,17 @@ CREATE FUNCTION mart.cache_hits(
     hit_ratio_high double precision,
     byte_hit_ratio double precision,
     unknown_ratio double precision,
-    starts_on date
+    starts_on date,
+    first_on date,
+    last_on date
 )
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
-WITH requests AS (
+WITH gets AS (
     SELECT selected.*
     FROM
-        mart.selected_requests(
+        mart.selected_hits(
             archive => cache_hits.archive,
             since => cache_hits.since,
             until => cache_hits.until,
@@ -44,108 +47,72 @@ WITH requests AS (
             client => cache_hits.client,
             class_of_service => cache_hits.class_of_service
         ) AS selected
+    WHERE cache_hits.grouped_by IN ('all', 'day', 'month', 'size_class', 'interface', 'class_of_service')
 ),
 
+-- Only the column of the grouping that is asked for has values.
 asked_for AS (
     SELECT
-        requests.archive,
-        requests.kind,
-        CASE
-            WHEN requests.size_bytes < 2000000 THEN 'small'
-            WHEN requests.size_bytes < 200000000 THEN 'medium'
-            WHEN requests.size_bytes <= 1000000000 THEN 'large'
-            WHEN requests.size_bytes > 1000000000 THEN 'huge'
-        END AS size_class,
-        requests.interface,
-        requests.class_of_service,
-        requests.size_bytes,
-        requests.is_size_saturated,
-        requests.is_staging_bypassed,
-        requests.is_cached,
-        requests.is_joined,
-        (requests.ended_at AT TIME ZONE requests.timezone)::date AS day
-    FROM requests
-    WHERE
-        requests.direction = 'get'
-        AND NOT requests.is_failed
-        AND NOT requests.is_warm_up
+        gets.archive,
+        gets.kind,
+        CASE WHEN cache_hits.grouped_by = 'size_class' THEN gets.size_class END AS size_class,
+        CASE WHEN cache_hits.grouped_by = 'interface' THEN gets.interface END AS interface,
+        CASE WHEN cache_hits.grouped_by = 'class_of_service' THEN gets.class_of_service END
+            AS class_of_service,
+        gets.get_count,
+        gets.is_cached,
+        gets.is_joined,
+        gets.is_staging_bypassed,
+        gets.is_size_saturated,
+        gets.size_bytes,
+        CASE cache_hits.grouped_by
+            WHEN 'day' THEN gets.starts_on
+            WHEN 'month' THEN date_trunc('month', gets.starts_on::timestamp)::date
+        END AS starts_on,
+        gets.starts_on AS day
+    FROM gets
 ),
 
--- Each request is read once, and the groups are built from these few cells. Materialized; otherwise the
--- planner would sort all requests to build the groups.
-cells AS MATERIALIZED (
+groups AS (
     SELECT
         asked_for.archive,
         asked_for.kind,
         asked_for.size_class,
         asked_for.interface,
         asked_for.class_of_service,
-        asked_for.day,
-        date_trunc('month', asked_for.day)::date AS month,
-        count(*) AS get_count,
-        count(*) FILTER (WHERE asked_for.is_cached) AS cached_count,
-        count(*) FILTER (WHERE NOT asked_for.is_cached) AS uncached_count,
-        count(*) FILTER (WHERE asked_for.is_joined) AS joined_count,
-        count(asked_for.is_joined) AS joining_known_count,
-        count(*) FILTER (
-            WHERE asked_for.is_cached IS NULL AND asked_for.is_staging_bypassed
-        ) AS bypassed_count,
-        count(*) FILTER (
-            WHERE asked_for.is_cached IS NOT NULL AND asked_for.is_size_saturated
-        ) AS saturated_count,
-        sum(asked_for.size_bytes) FILTER (WHERE asked_for.is_cached) AS cached_bytes,
-        sum(asked_for.size_bytes) FILTER (WHERE NOT asked_for.is_cached) AS uncached_bytes
+        sum(asked_for.get_count)::bigint AS get_count,
+        coalesce(sum(asked_for.get_count) FILTER (WHERE asked_for.is_cached), 0)::bigint AS cached_count,
+        coalesce(sum(asked_for.get_count) FILTER (WHERE NOT asked_for.is_cached), 0)::bigint
+            AS uncached_count,
+        -- If no request says whether it joined a stage, the number that did is unknown.
+        sum(
+            CASE WHEN asked_for.is_joined THEN asked_for.get_count WHEN NOT asked_for.is_joined THEN 0 END
+        )::bigint AS joined_count,
+        coalesce(
+            sum(asked_for.get_count) FILTER (
+                WHERE asked_for.is_cached IS NULL AND asked_for.is_staging_bypassed
+            ),
+            0
+        )::bigint AS bypassed_count,
+        coalesce(
+            sum(asked_for.get_count) FILTER (
+                WHERE asked_for.is_cached IS NOT NULL AND asked_for.is_size_saturated
+            ),
+            0
+        )::bigint AS saturated_count,
+        coalesce(sum(asked_for.size_bytes) FILTER (WHERE asked_for.is_cached), 0) AS cached_bytes,
+        coalesce(sum(asked_for.size_bytes) FILTER (WHERE NOT asked_for.is_cached), 0) AS uncached_bytes,
+        asked_for.starts_on,
+        min(asked_for.day) AS first_on,
+        max(asked_for.day) AS last_on
     FROM asked_for
-    -- Sorting is faster if a number with many values comes before names with few.
     GROUP BY
-        asked_for.day,
+        asked_for.starts_on,
         asked_for.size_class,
         asked_for.class_of_service,
         asked_for.interface,
         asked_for.archive,
         asked_for.kind
-),
-
--- grouping() has a bit for each column, which is 1 where the row is not grouped by it.
-groups AS (
-    SELECT
-        cells.archive,
-        cells.kind,
-        CASE grouping(cells.size_class, cells.interface, cells.class_of_service, cells.day, cells.month)
-            WHEN 15 THEN 'size_class'
-            WHEN 23 THEN 'interface'
-            WHEN 27 THEN 'class_of_service'
-            WHEN 29 THEN 'day'
-            WHEN 30 THEN 'month'
-            ELSE 'all'
-        END AS grouped_by,
-        cells.size_class,
-        cells.interface,
-        cells.class_of_service,
-        sum(cells.get_count)::bigint AS get_count,
-        sum(cells.cached_count)::bigint AS cached_count,
-        sum(cells.uncached_count)::bigint AS uncached_count,
-        -- If no request says whether it joined a stage, the number that did is unknown.
-        CASE
-            WHEN sum(cells.joining_known_count) > 0 THEN sum(cells.joined_count)::bigint
-        END AS joined_count,
-        sum(cells.bypassed_count)::bigint AS bypassed_count,
-        sum(cells.saturated_count)::bigint AS saturated_count,
-        coalesce(sum(cells.cached_bytes), 0) AS cached_bytes,
-        coalesce(sum(cells.uncached_bytes), 0) AS uncached_bytes,
-        coalesce(cells.day, cells.month) AS starts_on
-    FROM cells
-    GROUP BY
-        cells.archive,
-        cells.kind,
-        GROUPING SETS (
-            (),
-            (cells.size_class),
-            (cells.interface),
-            (cells.class_of_service),
-            (cells.day),
-            (cells.month)
-        )
 ),
 
 with_evidence AS (
@@ -160,7 +127,7 @@ with_evidence AS (
 SELECT
     with_evidence.archive,
     with_evidence.kind,
-    with_evidence.grouped_by,
+    cache_hits.grouped_by,
     with_evidence.size_class,
     with_evidence.interface,
     with_evidence.class_of_service,
@@ -203,7 +170,9 @@ SELECT
     )::double precision AS byte_hit_ratio,
     1 - coalesce(with_evidence.evident_count, 0) / with_evidence.get_count AS unknown_ratio,
 
-    with_evidence.starts_on
+    with_evidence.starts_on,
+    with_evidence.first_on,
+    with_evidence.last_on
 FROM with_evidence
 
 $function$;

@@ -53,7 +53,8 @@ class_bypasses AS (
     GROUP BY config_changes.archive_id, config_changes.class_of_service
 ),
 
--- A log without a single stage may not record stages at all; a simulation records all of them.
+-- A log without a single stage may not record stages at all; a simulation records all of them. If all stages
+-- are forgotten, the cells of gets still show that there were some.
 archives_with_stages AS (
     SELECT archives.id AS archive_id
     FROM core.archives
@@ -62,6 +63,12 @@ archives_with_stages AS (
         OR EXISTS (
             SELECT FROM core.stages
             WHERE stages.archive_id = archives.id
+        )
+        OR EXISTS (
+            SELECT FROM core.hit_cells
+            INNER JOIN core.routes ON hit_cells.route_id = routes.id
+            INNER JOIN ledger.sources AS of_cells ON routes.source_id = of_cells.id
+            WHERE of_cells.archive_id = archives.id AND hit_cells.staged_count > 0
         )
 ),
 

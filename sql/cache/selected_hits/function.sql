@@ -1,0 +1,240 @@
+CREATE FUNCTION mart.selected_hits(
+    archive text DEFAULT NULL,
+    since timestamptz DEFAULT NULL,
+    until timestamptz DEFAULT NULL,
+    interface text DEFAULT NULL,
+    direction text DEFAULT NULL,
+    client text DEFAULT NULL,
+    class_of_service text DEFAULT NULL
+) RETURNS TABLE (
+    archive text,
+    kind text,
+    source text,
+    interface text,
+    direction text,
+    class_of_service text,
+    size_class text,
+    get_count bigint,
+    is_cached boolean,
+    is_joined boolean,
+    is_staging_bypassed boolean,
+    is_size_saturated boolean,
+    size_bytes numeric,
+    starts_on date
+)
+LANGUAGE sql STABLE PARALLEL SAFE
+AS $function$
+
+-- The range by the clock of each archive, in whole days, and the first day of which the detail is left.
+WITH ranges AS MATERIALIZED (
+    SELECT
+        archives.archive,
+        (coalesce(selected_hits.since, timestamptz '-infinity') AT TIME ZONE archives.timezone)::date
+            AS since_on,
+        coalesce(selected_hits.until, timestamptz 'infinity') AT TIME ZONE archives.timezone AS until_local,
+        coalesce(
+            (archives.retained_since AT TIME ZONE archives.timezone)::date, date '-infinity'
+        ) AS retained_on
+    FROM mart.archives
+    WHERE
+        (selected_hits.archive IS NULL OR archives.archive = selected_hits.archive)
+        AND coalesce(selected_hits.since, timestamptz '-infinity')
+        < coalesce(selected_hits.until, timestamptz 'infinity')
+),
+
+-- The days of all windows form one value, because they are looked up for each row.
+bypasses AS MATERIALIZED (
+    SELECT
+        bypassed_days.archive,
+        bypassed_days.class_of_service,
+        range_agg(daterange(bypassed_days.first_on, bypassed_days.last_on, '[]'))
+        FILTER (WHERE bypassed_days.is_whole) AS whole_days,
+        range_agg(daterange(bypassed_days.first_on, bypassed_days.last_on, '[]'))
+        FILTER (WHERE NOT bypassed_days.is_whole) AS part_days
+    FROM mart.bypassed_days
+    GROUP BY bypassed_days.archive, bypassed_days.class_of_service
+),
+
+-- Days of which requests are read, because a bypass began or ended within them.
+days_of_requests AS MATERIALIZED (
+    SELECT DISTINCT
+        hit_cells.archive,
+        hit_cells.timezone,
+        hit_cells.starts_on
+    FROM bypasses
+    INNER JOIN mart.hit_cells
+        ON
+            bypasses.archive = hit_cells.archive
+            AND (bypasses.class_of_service IS NULL OR bypasses.class_of_service = hit_cells.class_of_service)
+    INNER JOIN ranges ON hit_cells.archive = ranges.archive
+    CROSS JOIN
+        LATERAL mart.hit_evidence(hit_cells.codes, hit_cells.get_counts, hit_cells.size_bytes) AS evidence
+    WHERE
+        hit_cells.starts_on >= ranges.since_on
+        AND hit_cells.starts_on < ranges.until_local
+        AND hit_cells.starts_on >= ranges.retained_on
+        AND hit_cells.starts_on - evidence.days_ago <@ bypasses.part_days
+),
+
+cells AS (
+    SELECT
+        hit_cells.*,
+        bypasses.whole_days,
+        bypasses.part_days,
+        class_bypasses.whole_days AS class_whole_days,
+        class_bypasses.part_days AS class_part_days
+    FROM mart.hit_cells
+    LEFT JOIN bypasses
+        ON hit_cells.archive = bypasses.archive AND bypasses.class_of_service IS NULL
+    LEFT JOIN bypasses AS class_bypasses
+        ON
+            hit_cells.archive = class_bypasses.archive
+            AND hit_cells.class_of_service = class_bypasses.class_of_service
+    LEFT JOIN days_of_requests
+        ON
+            hit_cells.archive = days_of_requests.archive
+            AND hit_cells.starts_on = days_of_requests.starts_on
+    WHERE
+        selected_hits.client IS NULL
+        AND days_of_requests.archive IS NULL
+        AND (selected_hits.archive IS NULL OR hit_cells.archive = selected_hits.archive)
+        AND coalesce(selected_hits.since, timestamptz '-infinity')
+        < coalesce(selected_hits.until, timestamptz 'infinity')
+        -- Without a limit, the planner knows how many cells there are.
+        AND (
+            selected_hits.since IS NULL
+            OR hit_cells.starts_on >= (selected_hits.since AT TIME ZONE hit_cells.timezone)::date
+        )
+        AND (
+            selected_hits.until IS NULL
+            OR hit_cells.starts_on < selected_hits.until AT TIME ZONE hit_cells.timezone
+        )
+        AND (selected_hits.interface IS NULL OR hit_cells.interface = selected_hits.interface)
+        AND (selected_hits.direction IS NULL OR hit_cells.direction = selected_hits.direction)
+        AND (
+            selected_hits.class_of_service IS NULL
+            OR hit_cells.class_of_service = selected_hits.class_of_service
+        )
+),
+
+entries AS (
+    SELECT
+        cells.archive,
+        cells.kind,
+        cells.source,
+        cells.interface,
+        cells.direction,
+        cells.class_of_service,
+        cells.has_stages,
+        cells.starts_on,
+        evidence.*,
+        CASE
+            WHEN
+                cells.starts_on - evidence.days_ago <@ cells.whole_days
+                OR cells.starts_on - evidence.days_ago <@ cells.class_whole_days
+                THEN TRUE
+            -- The detail that would show it is forgotten.
+            WHEN
+                cells.starts_on - evidence.days_ago <@ cells.part_days
+                OR cells.starts_on - evidence.days_ago <@ cells.class_part_days
+                THEN NULL
+            ELSE FALSE
+        END AS is_staging_bypassed
+    FROM cells
+    CROSS JOIN LATERAL mart.hit_evidence(cells.codes, cells.get_counts, cells.size_bytes) AS evidence
+)
+
+-- The order of evidence is that of mart.requests.
+SELECT
+    entries.archive,
+    entries.kind,
+    entries.source,
+    entries.interface,
+    entries.direction,
+    entries.class_of_service,
+    entries.size_class,
+    entries.get_count,
+    CASE
+        WHEN entries.is_staged THEN FALSE
+        WHEN entries.is_logged_as_cached IS NOT NULL THEN entries.is_logged_as_cached
+        WHEN entries.is_staging_bypassed IS NOT FALSE THEN NULL
+        WHEN entries.has_persona AND entries.has_stages AND NOT entries.is_time_of_day_unknown THEN TRUE
+        ELSE entries.open_floor_s < 8
+    END AS is_cached,
+    entries.is_joined,
+    entries.is_staging_bypassed,
+    entries.is_size_saturated,
+    entries.size_bytes,
+    entries.starts_on
+FROM entries
+
+UNION ALL
+
+SELECT
+    days_of_requests.archive,
+    gets.kind,
+    gets.source,
+    gets.interface,
+    'get' AS direction,
+    gets.class_of_service,
+    gets.size_class,
+    gets.get_count,
+    gets.is_cached,
+    gets.is_joined,
+    gets.is_staging_bypassed,
+    gets.is_size_saturated,
+    gets.size_bytes,
+    days_of_requests.starts_on
+FROM days_of_requests
+CROSS JOIN
+    LATERAL mart.gets_of_day(
+        days_of_requests.archive, days_of_requests.timezone, days_of_requests.starts_on
+    ) AS gets
+WHERE
+    selected_hits.client IS NULL
+    AND coalesce(selected_hits.direction, 'get') = 'get'
+    AND (selected_hits.interface IS NULL OR gets.interface = selected_hits.interface)
+    AND (
+        selected_hits.class_of_service IS NULL OR gets.class_of_service = selected_hits.class_of_service
+    )
+
+UNION ALL
+
+-- A request is an entry of its own: whoever reads entries adds them up.
+SELECT
+    requests.archive,
+    requests.kind,
+    requests.source,
+    requests.interface,
+    requests.direction,
+    requests.class_of_service,
+    mart.size_class(requests.size_bytes) AS size_class,
+    1::bigint AS get_count,
+    requests.is_cached,
+    requests.is_joined,
+    requests.is_staging_bypassed,
+    requests.is_size_saturated,
+    coalesce(requests.size_bytes, 0)::numeric AS size_bytes,
+    local.ended_on AS starts_on
+FROM
+    -- Two days are more than the longest local day.
+    mart.selected_requests(
+        archive => selected_hits.archive,
+        since => selected_hits.since - interval '2 days',
+        until => selected_hits.until + interval '2 days',
+        interface => selected_hits.interface,
+        direction => selected_hits.direction,
+        client => selected_hits.client,
+        class_of_service => selected_hits.class_of_service
+    ) AS requests
+INNER JOIN ranges ON requests.archive = ranges.archive
+CROSS JOIN LATERAL (VALUES ((requests.ended_at AT TIME ZONE requests.timezone)::date)) AS local (ended_on)
+WHERE
+    selected_hits.client IS NOT NULL
+    AND requests.direction = 'get'
+    AND NOT requests.is_failed
+    AND NOT requests.is_warm_up
+    AND local.ended_on >= ranges.since_on
+    AND local.ended_on < ranges.until_local
+
+$function$;
