@@ -295,6 +295,8 @@ PUBLISHED = {
     "0027_file_days.sql": "1582eaa4c483295e9de5f3c99b6b4d25",
     "0028_filled_columns.py": "6749bcabdf5eeba4312f2f8e768606bc",
     "0029_ten_minute_marks.py": "8178ff5178e3422c796c6c66a2fb2b0f",
+    "0030_hit_cells.py": "57b362caded5269b4f25854d8a15267f",
+    "0030_hit_cells.sql": "0c7be24e730984de19b47a2e448bcd50",
 }
 
 
