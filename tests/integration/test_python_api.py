@@ -158,6 +158,7 @@ def test_each_view_and_function_is_called_as_its_metadata_says(
             "boolean": True, "numeric": 0.5, "date": NOW.date(),
         }  # fmt: skip
         given = {name: _example(type_, values) for name, type_, _ in rows}
+        given |= {"timezone": "UTC"} if "timezone" in given else {}
     else:
         given = {}
     call = getattr(connection.mart, name)
