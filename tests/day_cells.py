@@ -251,6 +251,7 @@ WRONG_ROUTES = """
     SELECT routes.* FROM core.routes WHERE NOT EXISTS (SELECT FROM core.day_cells WHERE route_id = routes.id)
         AND NOT EXISTS (SELECT FROM core.request_cells WHERE route_id = routes.id)
         AND NOT EXISTS (SELECT FROM core.hit_cells WHERE route_id = routes.id)
+        AND NOT EXISTS (SELECT FROM core.user_cells WHERE route_id = routes.id)
 """
 
 

@@ -341,3 +341,20 @@ hit_cells = sa.Table(
     schema="core",
     comment="One row per route and local day of its archive with gets; derived",
 )
+
+user_cells = sa.Table(
+    "user_cells",
+    metadata,
+    sa.Column("route_id", sa.Integer, sa.ForeignKey(routes.c.id), primary_key=True),
+    sa.Column("span", sa.Text, primary_key=True),
+    # The first day of the month or year, by the archive's own clock, as in `size_cells`.
+    sa.Column("starts_on", sa.Date, primary_key=True),
+    # The users with requests that moved a file and did not fail, ascending, and for each of them how many
+    # there are, and their bytes. The name of a user may be forgotten, but the number stays.
+    _array("user_ids", sa.Integer),
+    _array("request_counts", sa.BigInteger),
+    _array("size_bytes", sa.Numeric),
+    sa.CheckConstraint("span in ('day', 'month', 'year')", name="span"),
+    schema="core",
+    comment="One row per route and local day, month or year with requests of known users; derived",
+)

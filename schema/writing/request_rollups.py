@@ -12,11 +12,14 @@ from typing import NamedTuple
 import polars as pl
 import psycopg
 
-from tapewise.schema.writing import hit_cells, request_cells
+from tapewise.schema.writing import hit_cells, request_cells, user_cells
 from tapewise.schema.writing.routes import ROUTE, drop_unused_routes
 
 # What the rollups read of `core.requests`, of transfers and of opens alone, and of `core.transfers`.
-_COMMON = {"source_id", *ROUTE, "ended_at", "started_at", "size_bytes", "duration_s", "open_s", "persona"}
+_COMMON = {
+    *("source_id", *ROUTE, "user_id", "persona"),
+    *("ended_at", "started_at", "size_bytes", "duration_s", "open_s"),
+}
 REQUEST = frozenset(
     {
         *_COMMON,
@@ -34,7 +37,7 @@ REQUEST = frozenset(
 )
 TRANSFER = frozenset({*_COMMON, "is_failed", "is_size_saturated", "is_time_of_day_unknown"})
 # What a request may have from another line than its transfer's. Each other column has the same value in both.
-OWN = ("class_of_service", "open_s", "persona")
+OWN = ("class_of_service", "user_id", "open_s", "persona")
 
 
 class RequestSums(NamedTuple):
@@ -42,16 +45,19 @@ class RequestSums(NamedTuple):
 
     cells: request_cells.CellSums
     hits: pl.DataFrame
+    users: pl.DataFrame
 
     def negate(self) -> "RequestSums":
         """Return what to add in order to subtract these sums."""
-        return RequestSums(self.cells.negate(), hit_cells.negate(self.hits))
+        return RequestSums(self.cells.negate(), hit_cells.negate(self.hits), user_cells.negate(self.users))
 
 
 def sum_transfers(transfers: pl.DataFrame, timezone: str) -> RequestSums:
     """Return the sums of transfers (rows with the columns in TRANSFER), each as a request of its own."""
     return RequestSums(
-        request_cells.sum_transfers(transfers, timezone), hit_cells.sum_transfers(transfers, timezone)
+        request_cells.sum_transfers(transfers, timezone),
+        hit_cells.sum_transfers(transfers, timezone),
+        user_cells.sum_requests(transfers, timezone),
     )
 
 
@@ -60,15 +66,18 @@ def sum_requests(
 ) -> RequestSums:
     """Return the sums of requests (rows with the columns in REQUEST) that count.
 
-    Requests that a simulated archive made before its run became steady (at `steady_at`) do not count.
+    Requests that a simulated archive made before its run became steady (at `steady_at`) count only for their
+    users.
     """
     counted = requests.filter("is_counted")
+    users = user_cells.sum_requests(counted.filter(pl.col("transfer_id").is_not_null()), timezone)
     if is_simulated:
         asked_at = pl.coalesce("submitted_at", "started_at", "ended_at")
         counted = counted.filter(pl.lit(value=False) if steady_at is None else asked_at >= steady_at)
     return RequestSums(
         request_cells.sum_requests(counted, timezone, is_simulated=is_simulated),
         hit_cells.sum_requests(counted, timezone),
+        users,
     )
 
 
@@ -78,6 +87,7 @@ def add_requests(connection: psycopg.Connection, sums: Iterable[RequestSums]) ->
     source_ids = {
         *request_cells.add_cells(connection, [part.cells for part in parts]),
         *hit_cells.add_cells(connection, [part.hits for part in parts]),
+        *user_cells.add_cells(connection, [part.users for part in parts]),
     }
     if source_ids:
         drop_unused_routes(connection, source_ids)
@@ -87,4 +97,5 @@ def drop_requests(connection: psycopg.Connection, source_id: int, since: date | 
     """Delete the source's share of the rollups from day `since` on (None: all), and its unused routes."""
     request_cells.drop_cells(connection, source_id, since)
     hit_cells.drop_cells(connection, source_id, since)
+    user_cells.drop_cells(connection, source_id, since)
     drop_unused_routes(connection, [source_id])

@@ -102,6 +102,7 @@ def drop_unused_routes(connection: psycopg.Connection, source_ids: Collection[in
         "DELETE FROM core.routes WHERE source_id = ANY(%s)"
         " AND NOT EXISTS (SELECT FROM core.day_cells WHERE route_id = routes.id)"
         " AND NOT EXISTS (SELECT FROM core.request_cells WHERE route_id = routes.id)"
-        " AND NOT EXISTS (SELECT FROM core.hit_cells WHERE route_id = routes.id)",
+        " AND NOT EXISTS (SELECT FROM core.hit_cells WHERE route_id = routes.id)"
+        " AND NOT EXISTS (SELECT FROM core.user_cells WHERE route_id = routes.id)",
         [[*source_ids]],
     )

@@ -19,9 +19,10 @@ from tests.day_cells import WRONG_CELLS, WRONG_ROUTES, WRONG_SIZES, WRONG_SPANS
 from tests.filled_columns import MISSING_COLUMNS
 from tests.hit_cells import WRONG_HIT_CELLS
 from tests.request_cells import WRONG_REQUEST_CELLS
+from tests.user_cells import NAMED_USER_CELLS, WRONG_USER_CELLS, WRONG_USER_SPANS
 
 FACTS = tuple(event_time_columns)
-ROLLUPS = ("activity_cells", "day_cells", "size_cells", "request_cells", "hit_cells")
+ROLLUPS = ("activity_cells", "day_cells", "size_cells", "request_cells", "hit_cells", "user_cells")
 # If facts are loaded in another way, their lineage and the ids of their names may differ.
 LINEAGE = {"id", "log_file_id", "line_number"}
 NAMED = {
@@ -209,6 +210,8 @@ VIOLATIONS = {
     "a month or year of sizes is not the sum of its days": WRONG_SPANS,
     "the request cells are not a recount of the requests": WRONG_REQUEST_CELLS,
     "the hit cells are not a recount of the gets": WRONG_HIT_CELLS,
+    "the user cells are not a recount of the requests": WRONG_USER_CELLS,
+    "a month or year of users is not the sum of its days": WRONG_USER_SPANS,
     "a route has no cell": WRONG_ROUTES,
     "a fact is from a time that its archive has forgotten": """
         SELECT facts.id, event_at, retained_since FROM facts JOIN core.archives ON archives.id = archive_id
@@ -296,6 +299,8 @@ def _facts_query(connection: psycopg.Connection, table: str) -> sql.Composable:
             " JOIN core.routes ON routes.id = route_id JOIN ledger.sources ON sources.id = source_id"
             " JOIN core.archives ON archives.id = archive_id"
         ).format(sql.Identifier("core", table))
+    if table == "user_cells":
+        return sql.SQL(NAMED_USER_CELLS)
     columns = [
         row[0]
         for row in connection.execute(

@@ -200,6 +200,12 @@ def test_an_upgrade_keeps_the_data_of_the_first_release(empty: Warehouse):
     assert [row["day"] for row in found.pop("core.request_cells")] == ["1997-10-01"]
     # 0030 counts the gets that did not fail.
     assert "core.hit_cells" not in found
+    # 0031 counts requests by user, day, month and year.
+    assert sorted(row["starts_on"] for row in found.pop("core.user_cells")) == [
+        "1997-01-01",
+        "1997-10-01",
+        "1997-10-01",
+    ]
     # 0028 says which columns have values; the transfer of November failed.
     filled = [row.pop("filled_columns") for row in found["ledger.loaded_rows"]]
     assert filled == [of_transfers, sorted([*of_failed, *of_transfers])]
@@ -236,6 +242,7 @@ def test_an_upgrade_counts_the_facts_that_are_there_as_loading_them_does(
     loaded = read_facts(warehouse)
     assert len(loaded["day_cells"]) > 20 and len(loaded["size_cells"]) > 20
     assert len(loaded["request_cells"]) > 10 and len(loaded["hit_cells"]) > 10
+    assert len(loaded["user_cells"]) > 20
     downgrade(connect, FIRST)
     upgrade(connect)
     found = read_facts(warehouse)
@@ -297,6 +304,8 @@ PUBLISHED = {
     "0029_ten_minute_marks.py": "8178ff5178e3422c796c6c66a2fb2b0f",
     "0030_hit_cells.py": "57b362caded5269b4f25854d8a15267f",
     "0030_hit_cells.sql": "0c7be24e730984de19b47a2e448bcd50",
+    "0031_user_cells.py": "7946e29c7800161b154768206f39db40",
+    "0031_user_cells.sql": "d192f32487b87b29188323334207ecad",
 }
 
 

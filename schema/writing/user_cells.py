@@ -1,0 +1,152 @@
+"""The rollup `core.user_cells`, updated in the transaction that changes its requests.
+
+A cell counts the requests of each user of a route that ended on a day, or in a month or year, of the
+archive's own clock, moved a file and did not fail. Months and years are sums of their days. They are kept so
+that a question about years reads few rows. `request_rollups` adds up the parts of which a cell is the sum.
+"""
+
+from collections.abc import Sequence
+from datetime import date
+
+import polars as pl
+import psycopg
+
+from tapewise.schema.writing.day_columns import merge_arrays
+from tapewise.schema.writing.routes import (
+    DAY_BITS,
+    ROUTE,
+    add_routes,
+    find_days,
+    find_first_day,
+    name_routes,
+    number_routes,
+    write_array,
+)
+
+# The spans of cells, and by what polars calls their lengths.
+SPANS = {"day": "1d", "month": "1mo", "year": "1y"}
+
+_ROUTE = ("source_id", *ROUTE)
+_CELL = (*_ROUTE, "span", "starts_on")
+_SUMS = ("request_count", "size_bytes")
+_ARRAYS = {"user_ids": "integer", "request_counts": "bigint", "size_bytes": "numeric"}
+# The parameters: four arrays for routes, the spans, their first days, and an array of texts for each column.
+_ADD = (
+    f"INSERT INTO core.user_cells AS held (route_id, span, starts_on, {', '.join(_ARRAYS)})"  # noqa: S608 - the names above
+    " SELECT routes.id, given.span, given.starts_on, "
+    + ", ".join(f"given.{name}::{kind}[]" for name, kind in _ARRAYS.items())
+    + " FROM unnest(%s::integer[], %s::text[], %s::text[], %s::text[], %s::text[], %s::date[]"
+    + ", %s::text[]" * len(_ARRAYS)
+    + f") AS given ({', '.join((*_CELL, *_ARRAYS))})"
+    " JOIN core.routes ON routes.source_id = given.source_id AND routes.interface = given.interface"
+    " AND routes.direction = given.direction"
+    " AND routes.class_of_service IS NOT DISTINCT FROM given.class_of_service"
+    " ON CONFLICT (route_id, span, starts_on) DO UPDATE SET "
+    # A request may be subtracted before another one of its user is added: bytes may remain without a count.
+     + merge_arrays(_ARRAYS, counts=("request_counts", "size_bytes"))
+)
+_DELETE_EMPTY = (
+    "DELETE FROM core.user_cells USING core.routes WHERE route_id = routes.id"
+    " AND source_id = ANY(%s) AND starts_on = ANY(%s) AND user_ids = '{}'"
+)
+# Makes the months of a source again from their days, or its years from their months.
+_REMAKE = """
+    INSERT INTO core.user_cells (route_id, span, starts_on, user_ids, request_counts, size_bytes)
+    SELECT route_id, %(span)s, %(starts_on)s, array_agg(user_id ORDER BY user_id),
+        array_agg(request_count ORDER BY user_id), array_agg(bytes ORDER BY user_id)
+    FROM (
+        SELECT route_id, user_id, sum(request_count)::bigint AS request_count, sum(bytes) AS bytes
+        FROM core.user_cells JOIN core.routes ON routes.id = route_id,
+            unnest(user_ids, request_counts, size_bytes) AS part (user_id, request_count, bytes)
+        WHERE source_id = %(source_id)s AND span = %(below)s AND starts_on >= %(starts_on)s
+        GROUP BY route_id, user_id
+    ) AS users
+    GROUP BY route_id
+"""
+
+
+def sum_requests(requests: pl.DataFrame, timezone: str) -> pl.DataFrame:
+    """Return the sums of requests (rows of `core.requests` or `core.transfers`) by route, day and user."""
+    known = requests.filter(pl.col("user_id").is_not_null(), ~pl.col("is_failed").fill_null(value=False))
+    route, names = number_routes(known, _ROUTE)
+    days = find_days(known["ended_at"], timezone)
+    first_day = find_first_day(days)
+    sums = (
+        known.select(
+            "user_id",
+            # Groups are found by integers, which is far faster than by columns with texts.
+            route_day=route * 2**DAY_BITS + (days - first_day),
+            # Sizes of a day may add up to more than 64 bits.
+            size_bytes=pl.col("size_bytes").cast(pl.Int128),
+        )
+        .group_by("route_day", "user_id")
+        .agg(request_count=pl.len().cast(pl.Int64), size_bytes=pl.col("size_bytes").sum())
+    )
+    return name_routes(sums, names, first_day).select(*_ROUTE, "day", "user_id", *_SUMS)
+
+
+def negate(sums: pl.DataFrame) -> pl.DataFrame:
+    """Return what to add in order to subtract these sums."""
+    return sums.with_columns(pl.col(_SUMS) * -1)
+
+
+def add_cells(connection: psycopg.Connection, parts: Sequence[pl.DataFrame]) -> list[int]:
+    """Add `parts` to the cells, in the caller's transaction, and delete cells without requests.
+
+    Returns the sources whose routes may have no cell any more.
+    """
+    if not parts:
+        return []
+    sums = pl.concat(parts)
+    cells = pl.concat(_make_cells(sums, span) for span in SPANS)
+    if cells.is_empty():
+        return []
+    add_routes(connection, cells)
+    connection.execute(_ADD, [cells[name].to_list() for name in cells.columns])
+    # Requests may be subtracted before the transfers that they report are added, or after.
+    source_ids = cells["source_id"].unique().to_list()
+    is_any_empty = connection.execute(
+        _DELETE_EMPTY, [source_ids, cells["starts_on"].unique().to_list()]
+    ).rowcount
+    return source_ids if is_any_empty else []
+
+
+def drop_cells(connection: psycopg.Connection, source_id: int, since: date | None) -> None:
+    """Delete the source's cells from day `since` on (None: all), and take them out of its month and year."""
+    if since is None:
+        connection.execute(
+            "DELETE FROM core.user_cells USING core.routes WHERE route_id = routes.id AND source_id = %s",
+            [source_id],
+        )
+        return
+    begins = {"day": since, "month": since.replace(day=1), "year": since.replace(month=1, day=1)}
+    below = ""
+    for span, starts_on in begins.items():
+        values = {"source_id": source_id, "span": span, "starts_on": starts_on, "below": below}
+        connection.execute(
+            "DELETE FROM core.user_cells USING core.routes WHERE route_id = routes.id"
+            " AND source_id = %(source_id)s AND span = %(span)s AND starts_on >= %(starts_on)s",
+            values,
+        )
+        if below:
+            connection.execute(_REMAKE, values)
+        below = span
+
+
+def _make_cells(sums: pl.DataFrame, span: str) -> pl.DataFrame:
+    """Return one row per cell that is changed: its route, its span, its first day, its arrays as texts."""
+    cell = (*_ROUTE, "starts_on")
+    return (
+        sums.with_columns(starts_on=pl.col("day").dt.truncate(SPANS[span]))
+        .group_by(*cell, "user_id")
+        .agg(pl.col(_SUMS).sum())
+        .filter(pl.any_horizontal(pl.col(_SUMS) != 0))
+        .sort("user_id")
+        .group_by(cell, maintain_order=True)
+        .agg(
+            write_array(pl.col("user_id")).alias("user_ids"),
+            write_array(pl.col("request_count")).alias("request_counts"),
+            write_array(pl.col("size_bytes")),
+        )
+        .select(*_ROUTE, pl.lit(span).alias("span"), "starts_on", *_ARRAYS)
+    )

@@ -1,0 +1,110 @@
+"""A recount of `core.user_cells` in SQL, which shares nothing with the code that writes them."""
+
+import psycopg
+
+# As in mart.requests: what counts of core.requests, and each transfer that no row of it reports. Requests of
+# a simulated run that was not steady yet count too.
+_ASKED = """
+    SELECT requests.source_id, requests.interface, requests.direction, requests.class_of_service,
+        requests.archive_id, requests.ended_at, requests.user_id, requests.size_bytes
+    FROM core.requests
+    WHERE is_counted AND transfer_id > 0 AND coalesce(is_failed, false) = false AND user_id > 0
+    UNION ALL
+    SELECT alone.source_id, interface, direction, class_of_service, alone.archive_id, ended_at, user_id,
+        size_bytes
+    FROM core.transfers AS alone JOIN ledger.sources ON sources.id = source_id AND is_counted
+    WHERE is_failed = false AND user_id > 0 AND (alone.archive_id, ended_at, alone.id) NOT IN (
+        SELECT archive_id, ended_at, transfer_id FROM core.requests WHERE transfer_id IS NOT NULL
+    )
+"""
+
+_RECOUNT = f"""
+    placed AS (
+        SELECT asked.*, span, make_date(
+            extract(year FROM local_at)::int,
+            CASE WHEN span = 'year' THEN 1 ELSE extract(month FROM local_at)::int END,
+            CASE WHEN span = 'day' THEN extract(day FROM local_at)::int ELSE 1 END
+        ) AS starts_on
+        FROM ({_ASKED}) AS asked JOIN core.archives ON archives.id = archive_id
+        CROSS JOIN LATERAL (SELECT ended_at AT TIME ZONE timezone AS local_at) AS moments
+        CROSS JOIN (VALUES ('day'), ('month'), ('year')) AS spans (span)
+    ),
+    users AS (
+        SELECT source_id, interface, direction, class_of_service, span, starts_on, user_id, count(*) AS n,
+            sum(coalesce(size_bytes, 0)) AS bytes
+        FROM placed GROUP BY source_id, interface, direction, class_of_service, span, starts_on, user_id
+    ),
+    recount AS (
+        SELECT source_id, interface, direction, class_of_service, span, starts_on,
+            array_agg(user_id ORDER BY user_id) AS user_ids, array_agg(n ORDER BY user_id) AS request_counts,
+            array_agg(bytes ORDER BY user_id) AS size_bytes
+        FROM users GROUP BY source_id, interface, direction, class_of_service, span, starts_on
+    )
+"""
+
+# A month or year of which days are forgotten cannot be counted again: it is the sum of its days.
+WRONG_USER_CELLS = f"""
+    WITH {_RECOUNT}, held AS (
+        SELECT source_id, interface, direction, class_of_service, user_cells.* FROM core.user_cells
+        JOIN core.routes ON routes.id = route_id
+        JOIN ledger.sources ON sources.id = source_id JOIN core.archives ON archives.id = archive_id
+        WHERE starts_on >= coalesce((retained_since AT TIME ZONE archives.timezone)::date, '-infinity')
+    ), recounted AS (
+        SELECT to_jsonb(recount) AS cell FROM recount
+        JOIN ledger.sources ON sources.id = source_id JOIN core.archives ON archives.id = archive_id
+        WHERE starts_on >= coalesce((retained_since AT TIME ZONE archives.timezone)::date, '-infinity')
+    ), stored AS (SELECT to_jsonb(held) - 'route_id' AS cell FROM held)
+    (SELECT 'recounted', * FROM (TABLE recounted EXCEPT ALL TABLE stored) AS missing)
+    UNION ALL
+    (SELECT 'held', * FROM (TABLE stored EXCEPT ALL TABLE recounted) AS surplus)
+"""
+
+WRONG_USER_SPANS = """
+    WITH entries AS (
+        SELECT route_id, span, starts_on, user_id, n, bytes
+        FROM core.user_cells, unnest(user_ids, request_counts, size_bytes) AS part (user_id, n, bytes)
+    ), sums AS (
+        SELECT 'month' AS span, span = 'day' AS is_below, route_id,
+            date_trunc('month', starts_on::timestamp)::date AS starts_on, user_id, sum(n) AS n,
+            sum(bytes) AS bytes
+        FROM entries WHERE span IN ('day', 'month') GROUP BY 1, 2, 3, 4, 5
+        UNION ALL
+        SELECT 'year', span = 'month', route_id, date_trunc('year', starts_on::timestamp)::date, user_id,
+            sum(n), sum(bytes)
+        FROM entries WHERE span IN ('month', 'year') GROUP BY 1, 2, 3, 4, 5
+    )
+    SELECT to_jsonb(sums) - 'is_below' FROM sums
+    GROUP BY to_jsonb(sums) - 'is_below' HAVING count(*) <> 2
+"""
+
+# The cells with names instead of numbers, which depend on the order of loads. A name may be forgotten.
+NAMED_USER_CELLS = """
+    SELECT archives.name, sources.name, interface, direction, class_of_service, span, starts_on,
+        coalesce(users.name, 'forgotten'), sum(n), sum(bytes)
+    FROM core.user_cells AS rows
+    CROSS JOIN unnest(user_ids, request_counts, size_bytes) AS part (user_id, n, bytes)
+    LEFT JOIN core.users ON users.id = user_id
+    JOIN core.routes ON routes.id = route_id JOIN ledger.sources ON sources.id = source_id
+    JOIN core.archives ON archives.id = sources.archive_id
+    GROUP BY archives.name, sources.name, interface, direction, class_of_service, span, starts_on, users.name
+"""
+
+
+def fill_user_cells(connection: psycopg.Connection) -> None:
+    """Replace the cells by a recount, as if loading had inserted what was inserted into the tables."""
+    connection.execute("DELETE FROM core.user_cells")
+    connection.execute(
+        f"""
+        WITH {_RECOUNT}, made AS (
+            INSERT INTO core.routes (source_id, interface, direction, class_of_service)
+            SELECT DISTINCT source_id, interface, direction, class_of_service FROM recount
+            ON CONFLICT (source_id, interface, direction, class_of_service)
+            DO UPDATE SET interface = excluded.interface
+            RETURNING *
+        )
+        INSERT INTO core.user_cells
+        SELECT made.id, span, starts_on, user_ids, request_counts, size_bytes
+        FROM recount JOIN made USING (source_id, interface, direction)
+        WHERE made.class_of_service IS NOT DISTINCT FROM recount.class_of_service
+        """
+    )
