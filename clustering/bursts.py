@@ -37,6 +37,18 @@ _CLASSED = f"""
     WHERE requests.set_apart IS NULL AND requests.burst_number IS NOT NULL
 """  # noqa: S608  # our own names
 
+# The share of the requests that each user makes together with those who make more. mart.user_shares also
+# counts requests that are not in the fit: those of whole days, and forgotten ones.
+_SHARES = f"""
+    SELECT interface, direction,
+        (sum(count(*)) OVER (
+            PARTITION BY interface, direction ORDER BY count(*) DESC ROWS UNBOUNDED PRECEDING
+        ) / sum(count(*)) OVER (PARTITION BY interface, direction))::double precision AS running_ratio
+    FROM mart.workload_requests({_ARCHIVE})
+    WHERE user_id IS NOT NULL AND set_apart IS DISTINCT FROM 'failed'
+    GROUP BY interface, direction, user_id
+"""  # noqa: S608  # our own names
+
 # The columns to read, and the rows from which to read them, for each interface and direction.
 _PARTS = {
     "known": (
@@ -53,7 +65,7 @@ _PARTS = {
         "count(*) FILTER (WHERE class_number = last_class_number)::double precision / count(*)",
         f"({_CLASSED}) AS classed WHERE last_class_number IS NOT NULL",
     ),
-    "shares": ("array_agg(running_ratio ORDER BY user_rank)", f"mart.user_shares({_IDLE})"),
+    "shares": ("array_agg(running_ratio ORDER BY running_ratio)", f"({_SHARES}) AS shares"),
     "week": (
         "json_object_agg(hour_of_week, ARRAY[burst_count, request_count])",
         f"mart.week_profiles({_IDLE})",

@@ -4596,6 +4596,53 @@ class Mart:
             LIMIT 10
         """
 
+    def selected_users(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+    ) -> pl.DataFrame:
+        """One row per cell: a row of mart.user_cells, or with a client, the requests of an archive,
+        interface and direction. Several rows may have the same interface and direction, so they are to
+        be added up.
+
+        The rows of mart.user_cells that the arguments select: whole years where the range has them,
+        then months, and days at its ends. A range means whole days of the archive's own clock: all
+        those that it touches. With a client, the requests are counted instead: this takes longer, and
+        finds none on days whose detail the archive has forgotten.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only local days that end after this time (null = from the first)
+            until: only local days that begin before this time (null = to the last)
+            interface: only this interface (null = all)
+            direction: put or get (null = both)
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            interface: the program that moved the files (ftp, nft, hsi, ...)
+            direction: put or get
+            user_ids: as in mart.user_cells
+            request_counts: as in mart.user_cells
+            size_bytes: as in mart.user_cells
+
+        In SQL:
+
+            SELECT cells.interface, count(DISTINCT users.user_id) AS user_count
+            FROM mart.selected_users(archive => 'llnl', since => now() - INTERVAL '1 year') AS cells
+            CROSS JOIN unnest(cells.user_ids) AS users (user_id)
+            GROUP BY cells.interface
+            ORDER BY cells.interface
+        """
+
     def simulation_runs(
         self,
         *,
@@ -5789,6 +5836,59 @@ class Mart:
             GROUP BY interface, direction
         """
 
+    def user_cells(
+        self,
+        *,
+        archive: Values = None,
+        kind: Values = None,
+        source: Values = None,
+        interface: Values = None,
+        direction: Values = None,
+        class_of_service: Values = None,
+        span: Values = None,
+        user_ids: Values = None,
+        request_counts: Values = None,
+        size_bytes: Values = None,
+        starts_on: Values = None,
+    ) -> pl.DataFrame:
+        """One row per archive, source, interface, direction, class of service, span and local day, month
+        or year with such requests.
+
+        The rollup of requests by user, which mart.user_shares reads in place of the requests: for each
+        local day, month and year. Months and years are the sums of their days, so add up rows of one
+        span only; mart.selected_users chooses the fewest for a range. Only requests of known users that
+        moved a file and did not fail are counted; in a simulated archive, also those made before its
+        run was steady. Days whose detail the archive has forgotten (`tapewise forget`) are covered,
+        except those forgotten before the warehouse had this rollup. Then a user's number may be left
+        without a name, and a user who comes back gets another number.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            source: the source whose log reports the transfers
+            interface: the program that moved the files (ftp, nft, hsi, ...)
+            direction: put or get
+            class_of_service: class of service of the requests (mart.requests); null where no log has
+                one
+            span: day, month or year
+            user_ids: numbers of the users in the warehouse, ascending
+            request_counts: for each of the user_ids, how many requests the user made
+            size_bytes: for each of the user_ids, the bytes moved by these requests, counting only known
+                sizes
+            starts_on: local date of the day, or of the first day of the month or year, in the archive's
+                own zone
+
+        In SQL:
+
+            SELECT starts_on, interface, direction, sum(cardinality(user_ids)) AS user_count
+            FROM mart.user_cells
+            WHERE archive = 'llnl' AND span = 'month' AND class_of_service IS NULL
+            GROUP BY starts_on, interface, direction
+            ORDER BY starts_on, interface, direction
+        """
+
     def user_names(
         self,
         *,
@@ -5832,12 +5932,17 @@ class Mart:
     ) -> pl.DataFrame:
         """One row per archive, interface, direction and user.
 
-        How requests are concentrated on a few users, beginning with the user who made the most.
+        How requests are concentrated on a few users, beginning with the user who made the most. A range
+        means whole days of the archive's own clock: all those that it touches. Only burst_count is of
+        the range itself, because bursts are found in the requests; a query that does not ask for it
+        takes a thousandth of the time. Requests on days whose detail the archive has forgotten
+        (`tapewise forget`) are counted, except for one client, and except on days that were forgotten
+        before the warehouse had mart.user_cells. Forgotten requests are in no burst.
 
         Args:
             archive: only this archive (null = all)
-            since: only requests that ended at or after this time (null = from the first)
-            until: only requests that ended before this time (null = to the last)
+            since: only local days that end after this time (null = from the first)
+            until: only local days that begin before this time (null = to the last)
             interface: only this interface (null = all)
             direction: put or get (null = both)
             client: only this client machine (null = all)
@@ -5849,10 +5954,11 @@ class Mart:
             kind: kind of archive (measured, synthetic, simulated)
             interface: the program that moved the files (ftp, nft, hsi, unitree, ...)
             direction: put or get
-            user_id: number of the user in the warehouse
+            user_id: number of the user in the warehouse, whose name may have been forgotten
             user_rank: 1 for the user with the most requests; among users with equally many, the one
                 with the most bytes is first
-            burst_count: bursts of the user, as in mart.user_bursts
+            burst_count: bursts of the user, as in mart.user_bursts, from since to until to the moment;
+                null if no stored request of the user is in that time
             request_count: requests of the user
             size_bytes: bytes moved by these requests, counting only known sizes
             request_ratio: the user's share of the requests of all known users

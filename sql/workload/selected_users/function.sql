@@ -1,0 +1,146 @@
+CREATE FUNCTION mart.selected_users(
+    archive text DEFAULT NULL,
+    since timestamptz DEFAULT NULL,
+    until timestamptz DEFAULT NULL,
+    interface text DEFAULT NULL,
+    direction text DEFAULT NULL,
+    client text DEFAULT NULL,
+    class_of_service text DEFAULT NULL
+) RETURNS TABLE (
+    archive text,
+    kind text,
+    interface text,
+    direction text,
+    user_ids integer[],
+    request_counts bigint[],
+    size_bytes numeric[]
+)
+LANGUAGE sql STABLE PARALLEL SAFE
+AS $function$
+
+-- The range by the clock of each archive: whole days, and the months and years that are wholly in it.
+WITH ranges AS (
+    SELECT
+        archives.archive,
+        found.since_day,
+        found.until_local,
+        date_trunc('month', found.since_day - interval '1 day') + interval '1 month' AS since_month,
+        date_trunc('month', found.until_local) AS until_month,
+        date_trunc('year', found.since_day - interval '1 day') + interval '1 year' AS since_year,
+        date_trunc('year', found.until_local) AS until_year
+    FROM mart.archives
+    CROSS JOIN
+        LATERAL (
+            VALUES
+            (
+                date_trunc(
+                    'day',
+                    coalesce(selected_users.since, timestamptz '-infinity') AT TIME ZONE archives.timezone
+                ),
+                coalesce(selected_users.until, timestamptz 'infinity') AT TIME ZONE archives.timezone
+            )
+        ) AS found (since_day, until_local)
+    WHERE
+        (selected_users.archive IS NULL OR archives.archive = selected_users.archive)
+        AND coalesce(selected_users.since, timestamptz '-infinity')
+        < coalesce(selected_users.until, timestamptz 'infinity')
+),
+
+-- What to read of each span: what begins from `since_at` to `until_at`, and is not part of a longer span that
+-- is read.
+spans AS MATERIALIZED (
+    SELECT
+        ranges.archive,
+        parts.*
+    FROM ranges
+    CROSS JOIN
+        LATERAL (
+            VALUES
+            ('day', ranges.since_day, ranges.until_local, ranges.since_month, ranges.until_month),
+            ('month', ranges.since_month, ranges.until_month, ranges.since_year, ranges.until_year),
+            ('year', ranges.since_year, ranges.until_year, NULL, NULL)
+        ) AS parts (span, since_at, until_at, longer_since_at, longer_until_at)
+),
+
+-- The requests are counted only for a client, which the cells do not know.
+of_client AS (
+    SELECT
+        requests.archive,
+        requests.kind,
+        requests.interface,
+        requests.direction,
+        requests.user_id,
+        count(*) AS request_count,
+        coalesce(sum(requests.size_bytes), 0) AS size_bytes
+    FROM
+        -- Two days are more than the longest local day.
+        mart.selected_requests(
+            archive => selected_users.archive,
+            since => selected_users.since - interval '2 days',
+            until => selected_users.until + interval '2 days',
+            interface => selected_users.interface,
+            direction => selected_users.direction,
+            client => selected_users.client,
+            class_of_service => selected_users.class_of_service
+        ) AS requests
+    INNER JOIN ranges ON requests.archive = ranges.archive
+    WHERE
+        selected_users.client IS NOT NULL
+        AND requests.transfer_id IS NOT NULL
+        AND requests.is_failed IS NOT TRUE
+        AND requests.user_id IS NOT NULL
+        -- A zone costs more than all else, so it is left out where there is nothing to compare.
+        AND (
+            selected_users.since IS NULL
+            OR requests.ended_at AT TIME ZONE requests.timezone >= ranges.since_day
+        )
+        AND (
+            selected_users.until IS NULL
+            OR (requests.ended_at AT TIME ZONE requests.timezone)::date < ranges.until_local
+        )
+    GROUP BY
+        requests.archive,
+        requests.kind,
+        requests.interface,
+        requests.direction,
+        requests.user_id
+)
+
+-- Only one of the two parts is read, and it is known which one before either is.
+SELECT
+    user_cells.archive,
+    user_cells.kind,
+    user_cells.interface,
+    user_cells.direction,
+    user_cells.user_ids,
+    user_cells.request_counts,
+    user_cells.size_bytes
+FROM mart.user_cells
+INNER JOIN spans ON user_cells.archive = spans.archive AND user_cells.span = spans.span
+WHERE
+    selected_users.client IS NULL
+    AND user_cells.starts_on >= spans.since_at
+    AND user_cells.starts_on < spans.until_at
+    AND (user_cells.starts_on >= spans.longer_since_at AND user_cells.starts_on < spans.longer_until_at)
+    IS NOT TRUE
+    AND (selected_users.interface IS NULL OR user_cells.interface = selected_users.interface)
+    AND (selected_users.direction IS NULL OR user_cells.direction = selected_users.direction)
+    AND (
+        selected_users.class_of_service IS NULL
+        OR user_cells.class_of_service = selected_users.class_of_service
+    )
+
+UNION ALL
+
+SELECT
+    of_client.archive,
+    of_client.kind,
+    of_client.interface,
+    of_client.direction,
+    array_agg(of_client.user_id ORDER BY of_client.user_id) AS user_ids,
+    array_agg(of_client.request_count ORDER BY of_client.user_id) AS request_counts,
+    array_agg(of_client.size_bytes ORDER BY of_client.user_id) AS size_bytes
+FROM of_client
+GROUP BY of_client.archive, of_client.kind, of_client.interface, of_client.direction
+
+$function$;
