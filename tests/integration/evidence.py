@@ -292,6 +292,8 @@ def digest_facts(warehouse: Warehouse) -> dict[str, tuple[int, Decimal]]:
 
 
 def _facts_query(connection: psycopg.Connection, table: str) -> sql.Composable:
+    if table == "user_cells":
+        return sql.SQL(NAMED_USER_CELLS)
     if table in ROLLUPS and table != "activity_cells":  # with arrays, and the numbers of routes
         return sql.SQL(
             "SELECT archives.name, sources.name, interface, direction, class_of_service,"
@@ -299,8 +301,6 @@ def _facts_query(connection: psycopg.Connection, table: str) -> sql.Composable:
             " JOIN core.routes ON routes.id = route_id JOIN ledger.sources ON sources.id = source_id"
             " JOIN core.archives ON archives.id = archive_id"
         ).format(sql.Identifier("core", table))
-    if table == "user_cells":
-        return sql.SQL(NAMED_USER_CELLS)
     columns = [
         row[0]
         for row in connection.execute(
