@@ -2057,8 +2057,8 @@ class Mart:
                 does not say
             has_persona: whether the lines of their transfers have a persona (then a missing stage may
                 be evidence)
-            open_floor_s: how long the files took to open, in whole seconds (rounded down); 10 for all
-                that took longer, null where it is not known
+            open_floor_s: how long the files took to open, in whole seconds (rounded down); 10 for 10 s
+                and more, null where it is unknown
             is_time_of_day_unknown: whether only the day of the gets is known
             is_size_saturated: whether the sizes are at the limit of the log's counter
             size_class: small, medium, large or huge (mart.size_class); null where the size is not known
@@ -5934,10 +5934,10 @@ class Mart:
 
         How requests are concentrated on a few users, beginning with the user who made the most. A range
         means whole days of the archive's own clock: all those that it touches. Only burst_count is of
-        the range itself, because bursts are found in the requests; a query that does not ask for it
-        takes a thousandth of the time. Requests on days whose detail the archive has forgotten
-        (`tapewise forget`) are counted, except for one client, and except on days that were forgotten
-        before the warehouse had mart.user_cells. Forgotten requests are in no burst.
+        the range itself, because bursts are found in the requests; a query that does not ask for it is
+        hundreds of times faster. Requests on days whose detail the archive has forgotten (`tapewise
+        forget`) are counted, except for one client, and except on days that were forgotten before the
+        warehouse had mart.user_cells. Forgotten requests are in no burst.
 
         Args:
             archive: only this archive (null = all)
@@ -5957,8 +5957,9 @@ class Mart:
             user_id: number of the user in the warehouse, whose name may have been forgotten
             user_rank: 1 for the user with the most requests; among users with equally many, the one
                 with the most bytes is first
-            burst_count: bursts of the user, as in mart.user_bursts, from since to until to the moment;
-                null if no stored request of the user is in that time
+            burst_count: bursts of the user, as in mart.user_bursts, in the requests that ended from
+                since until just before until, not in whole days; null if no such request of the user is
+                stored
             request_count: requests of the user
             size_bytes: bytes moved by these requests, counting only known sizes
             request_ratio: the user's share of the requests of all known users

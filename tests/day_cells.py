@@ -8,6 +8,8 @@ from typing import Any
 
 import psycopg
 
+from tests.recounts import write_comparison
+
 _PLACED = """
     SELECT ROW(source_id, interface, direction, class_of_service, ended_local::date)::text AS cell,
         source_id, interface, direction, class_of_service, ended_local::date AS day,
@@ -194,36 +196,9 @@ _SIZES = f"""
     )
 """
 
-# Only the cells remain of the time that was forgotten.
-WRONG_CELLS = f"""
-    WITH {_RECOUNT}, held AS (
-        SELECT source_id, interface, direction, class_of_service, day_cells.* FROM core.day_cells
-        JOIN core.routes ON routes.id = route_id
-        JOIN ledger.sources ON sources.id = source_id JOIN core.archives ON archives.id = archive_id
-        WHERE day >= coalesce((retained_since AT TIME ZONE archives.timezone)::date, '-infinity')
-    ), recounted AS (SELECT to_jsonb(recount) AS cell FROM recount),
-    stored AS (SELECT to_jsonb(held) - 'route_id' AS cell FROM held)
-    (SELECT 'recounted', * FROM (TABLE recounted EXCEPT ALL TABLE stored) AS missing)
-    UNION ALL
-    (SELECT 'held', * FROM (TABLE stored EXCEPT ALL TABLE recounted) AS surplus)
-"""
+WRONG_CELLS = write_comparison("day_cells", _RECOUNT, "day")
 
-# A month or year of which days are forgotten cannot be counted again: it is the sum of its days.
-WRONG_SIZES = f"""
-    WITH {_SIZES}, held AS (
-        SELECT source_id, interface, direction, class_of_service, size_cells.* FROM core.size_cells
-        JOIN core.routes ON routes.id = route_id
-        JOIN ledger.sources ON sources.id = source_id JOIN core.archives ON archives.id = archive_id
-        WHERE starts_on >= coalesce((retained_since AT TIME ZONE archives.timezone)::date, '-infinity')
-    ), recounted AS (
-        SELECT to_jsonb(recount) AS cell FROM recount
-        JOIN ledger.sources ON sources.id = source_id JOIN core.archives ON archives.id = archive_id
-        WHERE starts_on >= coalesce((retained_since AT TIME ZONE archives.timezone)::date, '-infinity')
-    ), stored AS (SELECT to_jsonb(held) - 'route_id' AS cell FROM held)
-    (SELECT 'recounted', * FROM (TABLE recounted EXCEPT ALL TABLE stored) AS missing)
-    UNION ALL
-    (SELECT 'held', * FROM (TABLE stored EXCEPT ALL TABLE recounted) AS surplus)
-"""
+WRONG_SIZES = write_comparison("size_cells", _SIZES, "starts_on")
 
 WRONG_SPANS = """
     WITH entries AS (

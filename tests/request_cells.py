@@ -2,6 +2,8 @@
 
 import psycopg
 
+from tests.recounts import fill_cells, write_comparison
+
 # As in mart.requests: what counts of core.requests, and each transfer that no row of it reports.
 _ASKED = """
     SELECT requests.source_id, requests.interface, requests.direction, requests.class_of_service,
@@ -84,37 +86,15 @@ _RECOUNT = f"""
     )
 """
 
-# Only the cells remain of the time that was forgotten.
-WRONG_REQUEST_CELLS = f"""
-    WITH {_RECOUNT}, held AS (
-        SELECT source_id, interface, direction, class_of_service, request_cells.* FROM core.request_cells
-        JOIN core.routes ON routes.id = route_id
-        JOIN ledger.sources ON sources.id = source_id JOIN core.archives ON archives.id = archive_id
-        WHERE day >= coalesce((retained_since AT TIME ZONE archives.timezone)::date, '-infinity')
-    ), recounted AS (SELECT to_jsonb(recount) AS cell FROM recount),
-    stored AS (SELECT to_jsonb(held) - 'route_id' AS cell FROM held)
-    (SELECT 'recounted', * FROM (TABLE recounted EXCEPT ALL TABLE stored) AS missing)
-    UNION ALL
-    (SELECT 'held', * FROM (TABLE stored EXCEPT ALL TABLE recounted) AS surplus)
-"""
+WRONG_REQUEST_CELLS = write_comparison("request_cells", _RECOUNT, "day")
 
 
 def fill_request_cells(connection: psycopg.Connection) -> None:
     """Replace the cells by a recount, as if loading had inserted what was inserted into the tables."""
-    connection.execute("DELETE FROM core.request_cells")
-    connection.execute(
-        f"""
-        WITH {_RECOUNT}, made AS (
-            INSERT INTO core.routes (source_id, interface, direction, class_of_service)
-            SELECT DISTINCT source_id, interface, direction, class_of_service FROM recount
-            ON CONFLICT (source_id, interface, direction, class_of_service)
-            DO UPDATE SET interface = excluded.interface
-            RETURNING *
-        )
-        INSERT INTO core.request_cells
-        SELECT made.id, day, request_count, below_clock_count, negative_count, size_bins, size_counts,
-            duration_bins, duration_counts, wait_bins, wait_counts
-        FROM recount JOIN made USING (source_id, interface, direction)
-        WHERE made.class_of_service IS NOT DISTINCT FROM recount.class_of_service
-        """
+    fill_cells(
+        connection,
+        "request_cells",
+        _RECOUNT,
+        "day, request_count, below_clock_count, negative_count, size_bins, size_counts,"
+        " duration_bins, duration_counts, wait_bins, wait_counts",
     )

@@ -2,6 +2,8 @@
 
 import psycopg
 
+from tests.recounts import fill_cells, write_comparison
+
 # As in mart.requests: what counts of core.requests, and each transfer that no row of it reports. Requests of
 # a simulated run that was not steady yet count too.
 _ASKED = """
@@ -42,22 +44,7 @@ _RECOUNT = f"""
     )
 """
 
-# A month or year of which days are forgotten cannot be counted again: it is the sum of its days.
-WRONG_USER_CELLS = f"""
-    WITH {_RECOUNT}, held AS (
-        SELECT source_id, interface, direction, class_of_service, user_cells.* FROM core.user_cells
-        JOIN core.routes ON routes.id = route_id
-        JOIN ledger.sources ON sources.id = source_id JOIN core.archives ON archives.id = archive_id
-        WHERE starts_on >= coalesce((retained_since AT TIME ZONE archives.timezone)::date, '-infinity')
-    ), recounted AS (
-        SELECT to_jsonb(recount) AS cell FROM recount
-        JOIN ledger.sources ON sources.id = source_id JOIN core.archives ON archives.id = archive_id
-        WHERE starts_on >= coalesce((retained_since AT TIME ZONE archives.timezone)::date, '-infinity')
-    ), stored AS (SELECT to_jsonb(held) - 'route_id' AS cell FROM held)
-    (SELECT 'recounted', * FROM (TABLE recounted EXCEPT ALL TABLE stored) AS missing)
-    UNION ALL
-    (SELECT 'held', * FROM (TABLE stored EXCEPT ALL TABLE recounted) AS surplus)
-"""
+WRONG_USER_CELLS = write_comparison("user_cells", _RECOUNT, "starts_on")
 
 WRONG_USER_SPANS = """
     WITH entries AS (
@@ -92,19 +79,4 @@ NAMED_USER_CELLS = """
 
 def fill_user_cells(connection: psycopg.Connection) -> None:
     """Replace the cells by a recount, as if loading had inserted what was inserted into the tables."""
-    connection.execute("DELETE FROM core.user_cells")
-    connection.execute(
-        f"""
-        WITH {_RECOUNT}, made AS (
-            INSERT INTO core.routes (source_id, interface, direction, class_of_service)
-            SELECT DISTINCT source_id, interface, direction, class_of_service FROM recount
-            ON CONFLICT (source_id, interface, direction, class_of_service)
-            DO UPDATE SET interface = excluded.interface
-            RETURNING *
-        )
-        INSERT INTO core.user_cells
-        SELECT made.id, span, starts_on, user_ids, request_counts, size_bytes
-        FROM recount JOIN made USING (source_id, interface, direction)
-        WHERE made.class_of_service IS NOT DISTINCT FROM recount.class_of_service
-        """
-    )
+    fill_cells(connection, "user_cells", _RECOUNT, "span, starts_on, user_ids, request_counts, size_bytes")

@@ -15,17 +15,18 @@ from tapewise.schema.writing.day_columns import merge_arrays
 from tapewise.schema.writing.routes import (
     DAY_BITS,
     ROUTE,
-    add_routes,
     find_days,
     find_first_day,
     name_routes,
     number_routes,
+    write_addition,
     write_array,
+    write_cells,
 )
 
 # The parts of a code and their bits, from the lowest. Above them is `days_ago`: how many local days before
-# the day of its end a get was opened (or else was started, or ended). It may be negative. `mart.hit_cells`
-# takes codes apart.
+# the day of its end a get was opened (or else was started, or ended). It may be negative.
+# `mart.hit_evidence` takes codes apart.
 HIT_CODE = {
     "is_staged": 1,  # it has a stage, or joined one
     "logged": 2,  # whether its log says that the file was on disk: 0 unknown, 1 no, 2 yes
@@ -36,7 +37,7 @@ HIT_CODE = {
     "size_class": 3,  # 0 unknown, then SDSC's classes from the smallest
     "joining": 2,  # whether it joined a stage: 0 unknown, 1 no, 2 yes
 }
-# The largest number of whole seconds that is told apart.
+# Open times of so many seconds and more are counted as one.
 LONGEST_OPEN_S = 10
 # Where the size classes after the first begin, in bytes.
 SIZE_CLASSES = (2_000_000, 200_000_000, 1_000_000_001)
@@ -44,20 +45,11 @@ SIZE_CLASSES = (2_000_000, 200_000_000, 1_000_000_001)
 _CELL = ("source_id", *ROUTE, "day")
 _ARRAYS = {"codes": "bigint", "get_counts": "bigint", "size_bytes": "numeric"}
 _COLUMNS = {"staged_count": "bigint"} | {name: f"{kind}[]" for name, kind in _ARRAYS.items()}
-# The parameters: four arrays for routes, the days, and an array of texts for each column.
 _ADD = (
-    f"INSERT INTO core.hit_cells AS held (route_id, day, {', '.join(_COLUMNS)})"  # noqa: S608 - the names above
-    " SELECT routes.id, given.day, "
-    + ", ".join(f"given.{name}::{kind}" for name, kind in _COLUMNS.items())
-    + " FROM unnest(%s::integer[], %s::text[], %s::text[], %s::text[], %s::date[]"
-    + ", %s::text[]" * len(_COLUMNS)
-    + f") AS given ({', '.join((*_CELL, *_COLUMNS))})"
-    " JOIN core.routes ON routes.source_id = given.source_id AND routes.interface = given.interface"
-    " AND routes.direction = given.direction"
-    " AND routes.class_of_service IS NOT DISTINCT FROM given.class_of_service"
-    " ON CONFLICT (route_id, day) DO UPDATE SET staged_count = held.staged_count + excluded.staged_count, "
+    write_addition("hit_cells", {"day": "date"}, _COLUMNS)
+    + "staged_count = held.staged_count + excluded.staged_count, "
     # A get may be subtracted before another one of its code is added, so bytes may remain without a count.
-     + merge_arrays(_ARRAYS, counts=["get_counts", "size_bytes"])
+    + merge_arrays(_ARRAYS, counts=["get_counts", "size_bytes"])
 )
 _DELETE_EMPTY = (
     "DELETE FROM core.hit_cells USING core.routes WHERE route_id = routes.id"
@@ -166,14 +158,7 @@ def add_cells(connection: psycopg.Connection, parts: list[pl.DataFrame]) -> list
     """
     if not parts:
         return []
-    cells = _make_cells(pl.concat(parts))
-    if cells.is_empty():
-        return []
-    add_routes(connection, cells)
-    connection.execute(_ADD, [cells[name].to_list() for name in cells.columns])
-    source_ids = cells["source_id"].unique().to_list()
-    is_any_empty = connection.execute(_DELETE_EMPTY, [source_ids, cells["day"].unique().to_list()]).rowcount
-    return source_ids if is_any_empty else []
+    return write_cells(connection, _make_cells(pl.concat(parts)), _ADD, _DELETE_EMPTY, "day")
 
 
 def drop_cells(connection: psycopg.Connection, source_id: int, since: date | None) -> None:

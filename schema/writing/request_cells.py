@@ -16,12 +16,13 @@ from tapewise.schema.writing.routes import (
     BIN_BITS,
     DAY_BITS,
     ROUTE,
-    add_routes,
     find_bins,
     find_days,
     find_first_day,
     number_routes,
+    write_addition,
     write_array,
+    write_cells,
 )
 
 _CELL = ("source_id", *ROUTE, "day")
@@ -32,24 +33,11 @@ _ARRAYS = {name: {f"{name}_bins": "integer", f"{name}_counts": "bigint"} for nam
 _COLUMNS = dict.fromkeys(_COUNTS, "bigint") | {
     column: f"{kind}[]" for arrays in _ARRAYS.values() for column, kind in arrays.items()
 }
-# The parameters: four arrays for routes, the days, and an array of texts for each column.
-_ADD = (
-    f"INSERT INTO core.request_cells AS held (route_id, day, {', '.join(_COLUMNS)})"  # noqa: S608 - the names above
-    " SELECT routes.id, given.day, "
-    + ", ".join(f"given.{name}::{kind}" for name, kind in _COLUMNS.items())
-    + " FROM unnest(%s::integer[], %s::text[], %s::text[], %s::text[], %s::date[]"
-    + ", %s::text[]" * len(_COLUMNS)
-    + f") AS given ({', '.join((*_CELL, *_COLUMNS))})"
-    " JOIN core.routes ON routes.source_id = given.source_id AND routes.interface = given.interface"
-    " AND routes.direction = given.direction"
-    " AND routes.class_of_service IS NOT DISTINCT FROM given.class_of_service"
-    " ON CONFLICT (route_id, day) DO UPDATE SET "
-    + ", ".join(
-        [
-            *(f"{name} = held.{name} + excluded.{name}" for name in _COUNTS),
-            *(merge_arrays(arrays, counts=[f"{name}_counts"]) for name, arrays in _ARRAYS.items()),
-        ]
-    )
+_ADD = write_addition("request_cells", {"day": "date"}, _COLUMNS) + ", ".join(
+    [
+        *(f"{name} = held.{name} + excluded.{name}" for name in _COUNTS),
+        *(merge_arrays(arrays, counts=[f"{name}_counts"]) for name, arrays in _ARRAYS.items()),
+    ]
 )
 # A request may leave a cell only in its histograms, so all columns are looked at.
 _DELETE_EMPTY = (
@@ -185,15 +173,7 @@ def add_cells(connection: psycopg.Connection, parts: list[CellSums]) -> list[int
     """
     if not parts:
         return []
-    cells = _make_cells(_gather(parts))
-    if cells.is_empty():
-        return []
-    add_routes(connection, cells)
-    connection.execute(_ADD, [cells[name].to_list() for name in cells.columns])
-    # Requests may be subtracted before the transfers that they report are added, or after.
-    source_ids = cells["source_id"].unique().to_list()
-    is_any_empty = connection.execute(_DELETE_EMPTY, [source_ids, cells["day"].unique().to_list()]).rowcount
-    return source_ids if is_any_empty else []
+    return write_cells(connection, _make_cells(_gather(parts)), _ADD, _DELETE_EMPTY, "day")
 
 
 def drop_cells(connection: psycopg.Connection, source_id: int, since: date | None) -> None:

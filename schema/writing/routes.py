@@ -1,6 +1,6 @@
 """Routes (`core.routes`), local days and histograms, which the rollups by local day have in common."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 import polars as pl
@@ -94,6 +94,48 @@ def add_routes(connection: psycopg.Connection, routes: pl.DataFrame) -> None:
         " ORDER BY given.source_id, given.interface, given.direction, given.class",
         [new[name].to_list() for name in new.columns],
     )
+
+
+def write_addition(table: str, key: Mapping[str, str], columns: Mapping[str, str]) -> str:
+    """SQL that adds cells of routes to a table of `core`, up to what is done with those that are there.
+
+    The cell that is there is called `held`. `key` names what identifies a cell besides its route, and
+    `columns` its other columns, each with its type. The parameters are arrays: for `source_id` and ROUTE, for
+    the key, and of texts for each other column.
+    """
+    arrays = ["%s::integer[]", *["%s::text[]"] * len(ROUTE), *(f"%s::{kind}[]" for kind in key.values())]
+    arrays += ["%s::text[]"] * len(columns)
+    return (
+        f"INSERT INTO core.{table} AS held (route_id, {', '.join((*key, *columns))})"  # noqa: S608 - our own names
+        f" SELECT routes.id, {', '.join(f'given.{name}' for name in key)}, "
+        + ", ".join(f"given.{name}::{kind}" for name, kind in columns.items())
+        + f" FROM unnest({', '.join(arrays)}) AS given (source_id, {', '.join((*ROUTE, *key, *columns))})"
+        " JOIN core.routes ON routes.source_id = given.source_id AND routes.interface = given.interface"
+        " AND routes.direction = given.direction"
+        " AND routes.class_of_service IS NOT DISTINCT FROM given.class_of_service"
+        f" ON CONFLICT (route_id, {', '.join(key)}) DO UPDATE SET "
+    )
+
+
+def write_cells(
+    connection: psycopg.Connection, cells: pl.DataFrame, add: str, delete_empty: str, first_days: str
+) -> list[int]:
+    """Add cells with their routes, in the caller's transaction, and delete cells that are then empty.
+
+    `add` is a statement of `write_addition`. `delete_empty` deletes empty cells of an array of sources and of
+    an array of days, which are in the column `first_days`. Returns the sources whose routes may have no cell
+    any more.
+    """
+    if cells.is_empty():
+        return []
+    add_routes(connection, cells)
+    connection.execute(add, [cells[name].to_list() for name in cells.columns])
+    # What is subtracted may come before what is added, or after.
+    source_ids = cells["source_id"].unique().to_list()
+    is_any_empty = connection.execute(
+        delete_empty, [source_ids, cells[first_days].unique().to_list()]
+    ).rowcount
+    return source_ids if is_any_empty else []
 
 
 def drop_unused_routes(connection: psycopg.Connection, source_ids: Collection[int]) -> None:

@@ -15,12 +15,13 @@ from tapewise.schema.writing.day_columns import merge_arrays
 from tapewise.schema.writing.routes import (
     DAY_BITS,
     ROUTE,
-    add_routes,
     find_days,
     find_first_day,
     name_routes,
     number_routes,
+    write_addition,
     write_array,
+    write_cells,
 )
 
 # The spans of cells, and by what polars calls their lengths.
@@ -30,20 +31,14 @@ _ROUTE = ("source_id", *ROUTE)
 _CELL = (*_ROUTE, "span", "starts_on")
 _SUMS = ("request_count", "size_bytes")
 _ARRAYS = {"user_ids": "integer", "request_counts": "bigint", "size_bytes": "numeric"}
-# The parameters: four arrays for routes, the spans, their first days, and an array of texts for each column.
 _ADD = (
-    f"INSERT INTO core.user_cells AS held (route_id, span, starts_on, {', '.join(_ARRAYS)})"  # noqa: S608 - the names above
-    " SELECT routes.id, given.span, given.starts_on, "
-    + ", ".join(f"given.{name}::{kind}[]" for name, kind in _ARRAYS.items())
-    + " FROM unnest(%s::integer[], %s::text[], %s::text[], %s::text[], %s::text[], %s::date[]"
-    + ", %s::text[]" * len(_ARRAYS)
-    + f") AS given ({', '.join((*_CELL, *_ARRAYS))})"
-    " JOIN core.routes ON routes.source_id = given.source_id AND routes.interface = given.interface"
-    " AND routes.direction = given.direction"
-    " AND routes.class_of_service IS NOT DISTINCT FROM given.class_of_service"
-    " ON CONFLICT (route_id, span, starts_on) DO UPDATE SET "
+    write_addition(
+        "user_cells",
+        {"span": "text", "starts_on": "date"},
+        {name: f"{kind}[]" for name, kind in _ARRAYS.items()},
+    )
     # A request may be subtracted before another one of its user is added: bytes may remain without a count.
-     + merge_arrays(_ARRAYS, counts=("request_counts", "size_bytes"))
+    + merge_arrays(_ARRAYS, counts=["request_counts", "size_bytes"])
 )
 _DELETE_EMPTY = (
     "DELETE FROM core.user_cells USING core.routes WHERE route_id = routes.id"
@@ -99,16 +94,7 @@ def add_cells(connection: psycopg.Connection, parts: Sequence[pl.DataFrame]) -> 
         return []
     sums = pl.concat(parts)
     cells = pl.concat(_make_cells(sums, span) for span in SPANS)
-    if cells.is_empty():
-        return []
-    add_routes(connection, cells)
-    connection.execute(_ADD, [cells[name].to_list() for name in cells.columns])
-    # Requests may be subtracted before the transfers that they report are added, or after.
-    source_ids = cells["source_id"].unique().to_list()
-    is_any_empty = connection.execute(
-        _DELETE_EMPTY, [source_ids, cells["starts_on"].unique().to_list()]
-    ).rowcount
-    return source_ids if is_any_empty else []
+    return write_cells(connection, cells, _ADD, _DELETE_EMPTY, "starts_on")
 
 
 def drop_cells(connection: psycopg.Connection, source_id: int, since: date | None) -> None:

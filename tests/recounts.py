@@ -1,0 +1,45 @@
+"""What the recounts of rollups have in common, each a WITH query called `recount` (`tests/*_cells.py`)."""
+
+import psycopg
+
+
+def write_comparison(table: str, recount: str, first_day: str) -> str:
+    """SQL for the cells of a table that differ from their recount, and on which side they are.
+
+    Only the cells remain of the time that was forgotten. A month or year of which days are forgotten cannot
+    be counted again either: it is the sum of its days. `first_day` is the column of the day on which a cell
+    begins.
+    """
+    detailed = (
+        "JOIN ledger.sources ON sources.id = source_id JOIN core.archives ON archives.id = archive_id"
+        f" WHERE {first_day} >= coalesce((retained_since AT TIME ZONE archives.timezone)::date, '-infinity')"
+    )
+    return f"""
+        WITH {recount}, held AS (
+            SELECT source_id, interface, direction, class_of_service, {table}.* FROM core.{table}
+            JOIN core.routes ON routes.id = route_id {detailed}
+        ), recounted AS (SELECT to_jsonb(recount) AS cell FROM recount {detailed}),
+        stored AS (SELECT to_jsonb(held) - 'route_id' AS cell FROM held)
+        (SELECT 'recounted', * FROM (TABLE recounted EXCEPT ALL TABLE stored) AS missing)
+        UNION ALL
+        (SELECT 'held', * FROM (TABLE stored EXCEPT ALL TABLE recounted) AS surplus)
+    """
+
+
+def fill_cells(connection: psycopg.Connection, table: str, recount: str, columns: str) -> None:
+    """Replace the cells by a recount, as if loading had inserted what was inserted into the tables."""
+    connection.execute(f"DELETE FROM core.{table}")
+    connection.execute(
+        f"""
+        WITH {recount}, made AS (
+            INSERT INTO core.routes (source_id, interface, direction, class_of_service)
+            SELECT DISTINCT source_id, interface, direction, class_of_service FROM recount
+            ON CONFLICT (source_id, interface, direction, class_of_service)
+            DO UPDATE SET interface = excluded.interface
+            RETURNING *
+        )
+        INSERT INTO core.{table}
+        SELECT made.id, {columns} FROM recount JOIN made USING (source_id, interface, direction)
+        WHERE made.class_of_service IS NOT DISTINCT FROM recount.class_of_service
+        """
+    )
