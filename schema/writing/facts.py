@@ -17,7 +17,7 @@ from psycopg import sql
 from tapewise.schema.errors import DatabaseError
 from tapewise.schema.tables.models import FACT_TABLES, event_time_columns
 from tapewise.schema.writing.loader import copy_encoded, encode_frame, number_rows, take_row_ids
-from tapewise.schema.writing.partitions import Partitions
+from tapewise.schema.writing.partitions import Partitions, notice_partitions
 
 _NOTE = """
     INSERT INTO ledger.loaded_rows
@@ -167,6 +167,9 @@ class FactWriter:
 
     def write(self, connection: psycopg.Connection, facts: EncodedFacts) -> None:
         """Send encoded facts, in the transaction of `connection`. Raises DatabaseError if any are lost."""
+        new_months = [month for month in facts.month_counts if (facts.table.name, month) not in self._written]
+        if new_months:
+            notice_partitions(connection, facts.table.name, new_months)
         written = copy_encoded(connection, facts.table, facts.columns, facts.pieces)
         if written != facts.rows.height:
             raise DatabaseError(

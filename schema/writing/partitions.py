@@ -30,7 +30,14 @@ def make_months(
 
     `connection` is in a transaction.
     """
-    months = make_partitions(settling, table, days)
+    notice_partitions(connection, table, make_partitions(settling, table, days))
+
+
+def notice_partitions(connection: psycopg.Connection, table: str, months: Iterable[date]) -> None:
+    """Let the transaction of `connection` know the partitions of `months`, which another connection has made.
+
+    Call it before the transaction first writes to these months. Otherwise PostgreSQL may not find them.
+    """
     # A transaction that has all its locks learns of other connections' partitions only when it looks up a
     # name that is new to it. A prepared statement looks up nothing, and psycopg prepares repeated statements.
     names = [f"core.{table}_{month:%Y_%m}" for month in months]

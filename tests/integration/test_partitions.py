@@ -12,6 +12,7 @@ import pytest
 
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.tables.models import FACT_TABLES, event_time_columns, transfers
+from tapewise.schema.writing.facts import FactWriter
 from tapewise.schema.writing.loader import copy_encoded, copy_frame, encode_frame, frame_schema
 
 MAKE = "SELECT core.make_partitions(%s, %s)"
@@ -231,3 +232,14 @@ def test_a_copying_load_and_the_creator_of_partitions_do_not_wait_for_each_other
         "SELECT tableoid::regclass::text, count(*) FROM core.transfers GROUP BY 1 ORDER BY 1"
     )
     assert found.fetchall() == [("core.transfers_2004_07", 50_000), ("core.transfers_2004_08", 1)]
+
+
+def test_a_load_writes_to_months_that_were_made_after_it_began(connect: Connect) -> None:
+    settling, connection = connect(), connect()
+    writer = FactWriter(settling, source_id=1, log_file_id=1)
+    facts = make_rows(*(datetime(2004, month, 1, tzinfo=UTC) for month in range(1, 13))).drop("id")
+    with connection.transaction():
+        # Each part continues the month of the part before, so that it may need no lock for its first row.
+        for part in range(11):
+            writer.write(connection, writer.encode(transfers, facts[part : part + 2]))
+    assert connection.execute("SELECT count(*) FROM core.transfers").fetchone() == (22,)
