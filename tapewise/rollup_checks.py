@@ -20,7 +20,8 @@ _COUNTS = """
         SELECT archive_id, sum(transfer_count)::bigint AS transfer_count
         FROM core.day_cells JOIN core.routes ON routes.id = route_id
         JOIN ledger.sources ON sources.id = source_id JOIN core.archives ON archives.id = archive_id
-        WHERE day >= coalesce((retained_since AT TIME ZONE archives.timezone)::date, '-infinity')
+        WHERE client_id IS NULL
+            AND day >= coalesce((retained_since AT TIME ZONE archives.timezone)::date, '-infinity')
         GROUP BY archive_id
     ) AS days ON days.archive_id = archives.id
     ORDER BY archives.name

@@ -8,11 +8,11 @@ from typing import Any
 
 import psycopg
 
-from tests.recounts import write_comparison
+from tests.recounts import CLIENTS, write_comparison
 
-_PLACED = """
-    SELECT ROW(source_id, interface, direction, class_of_service, ended_local::date)::text AS cell,
-        source_id, interface, direction, class_of_service, ended_local::date AS day,
+_PLACED = f"""
+    SELECT ROW(source_id, interface, direction, class_of_service, client_id, ended_local::date)::text AS cell,
+        source_id, interface, direction, class_of_service, client_id, ended_local::date AS day,
         (SELECT extract(hour FROM ended_local)::smallint WHERE NOT is_time_of_day_unknown) AS hour,
         is_failed, is_size_saturated, is_time_ambiguous, is_time_of_day_unknown, is_duration_coarse,
         is_duration_below_clock, is_rate_inconsistent,
@@ -23,11 +23,12 @@ _PLACED = """
             WHEN rate <= 0 THEN 0 END AS bin,
         ended_at, duration_s, timezone, ended_local
     FROM (
-        SELECT transfers.*, timezone, ended_at AT TIME ZONE timezone AS ended_local, coalesce(
+        SELECT transfers.*, timezone, client_id, ended_at AT TIME ZONE timezone AS ended_local, coalesce(
             rate_bytes_per_s, size_bytes::float8 / (SELECT duration_s WHERE duration_s <> 0)
         ) AS any_rate
-        FROM core.transfers JOIN (SELECT id, timezone FROM core.archives) AS archives
+        FROM core.transfers JOIN (SELECT id, timezone, has_client_cells FROM core.archives) AS archives
             ON archives.id = archive_id
+        {CLIENTS}
         WHERE source_id IN (SELECT id FROM ledger.sources WHERE is_counted)
             OR is_failed AND source_id IN (SELECT id FROM ledger.sources WHERE failures_as IS NOT NULL)
     ) AS counted
@@ -50,7 +51,7 @@ _PLACED = """
 _RECOUNT = f"""
     placed AS ({_PLACED}),
     days AS (
-        SELECT cell, source_id, interface, direction, class_of_service, day,
+        SELECT cell, source_id, interface, direction, class_of_service, client_id, day,
             count(*) AS transfer_count, sum(is_failed::int) AS failed_count,
             sum((is_size_saturated AND NOT is_failed)::int) AS saturated_count,
             coalesce(sum(moved_bytes), 0) AS size_bytes, coalesce(sum(moved_us), 0)::bigint AS duration_us,
@@ -64,7 +65,7 @@ _RECOUNT = f"""
             sum(is_rate_inconsistent::int) AS inconsistent_count,
             coalesce(sum(size_bytes) FILTER (WHERE rate IS NOT NULL), 0) AS rated_size_bytes,
             coalesce(sum(moved_us) FILTER (WHERE rate IS NOT NULL), 0)::bigint AS rated_duration_us
-        FROM placed GROUP BY cell, source_id, interface, direction, class_of_service, day
+        FROM placed GROUP BY cell, source_id, interface, direction, class_of_service, client_id, day
     ),
     hours AS (
         SELECT cell, hour, count(*) AS n, sum(is_failed::int) AS failed,
@@ -115,7 +116,7 @@ _RECOUNT = f"""
         FROM bins GROUP BY cell
     ),
     recount AS (
-        SELECT source_id, interface, direction, class_of_service, day, transfer_count, failed_count,
+        SELECT source_id, interface, direction, class_of_service, client_id, day, transfer_count, failed_count,
             saturated_count, size_bytes, duration_us, unknown_size_count, unknown_duration_count,
             ambiguous_count, day_only_count, coarse_count, below_clock_count, flagged_saturated_count,
             inconsistent_count, rated_size_bytes, rated_duration_us,
@@ -140,8 +141,8 @@ _RECOUNT = f"""
 _SIZES = f"""
     placed AS ({_PLACED}),
     measured AS (
-        SELECT ROW(source_id, interface, direction, class_of_service, span, starts_on)::text AS cell,
-            source_id, interface, direction, class_of_service, span, starts_on, day, size_bytes, duration_s,
+        SELECT ROW(source_id, interface, direction, class_of_service, client_id, span, starts_on)::text AS cell,
+            source_id, interface, direction, class_of_service, client_id, span, starts_on, day, size_bytes, duration_s,
             -- The first bin has empty files. The others are three for each number of digits.
             CASE WHEN size_bytes < 0 THEN 0 WHEN size_bytes = 0 THEN 1
             ELSE 3 * length(size_bytes::text) - 2 + (
@@ -166,10 +167,10 @@ _SIZES = f"""
             AND (duration_s >= 10 OR NOT is_duration_coarse)
     ),
     spans AS (
-        SELECT cell, source_id, interface, direction, class_of_service, span, starts_on, min(day) AS first_on,
+        SELECT cell, source_id, interface, direction, class_of_service, client_id, span, starts_on, min(day) AS first_on,
             max(day) AS last_on
         FROM measured
-        GROUP BY cell, source_id, interface, direction, class_of_service, span, starts_on
+        GROUP BY cell, source_id, interface, direction, class_of_service, client_id, span, starts_on
     ),
     by_size AS (
         SELECT cell, size_bin, sum(size_bytes) AS bytes, min(duration_s) AS shortest
@@ -190,7 +191,7 @@ _SIZES = f"""
         FROM by_time GROUP BY cell
     ),
     recount AS (
-        SELECT source_id, interface, direction, class_of_service, span, starts_on, first_on, last_on,
+        SELECT source_id, interface, direction, class_of_service, client_id, span, starts_on, first_on, last_on,
             size_bins, size_bytes, shortest_s, time_bins, time_counts
         FROM spans JOIN size_arrays USING (cell) JOIN time_arrays USING (cell)
     )
@@ -235,8 +236,8 @@ def fill_day_cells(connection: psycopg.Connection) -> None:
     connection.execute(
         f"""
         WITH {_RECOUNT}, made AS (
-            INSERT INTO core.routes (source_id, interface, direction, class_of_service)
-            SELECT DISTINCT source_id, interface, direction, class_of_service FROM recount
+            INSERT INTO core.routes (source_id, interface, direction, class_of_service, client_id)
+            SELECT DISTINCT source_id, interface, direction, class_of_service, client_id FROM recount
             RETURNING *
         )
         INSERT INTO core.day_cells
@@ -247,6 +248,7 @@ def fill_day_cells(connection: psycopg.Connection) -> None:
             hour_unknown_size_counts, rate_bins, rate_counts, largest, longest, ten_minutes, ten_minute_counts
         FROM recount JOIN made USING (source_id, interface, direction)
         WHERE made.class_of_service IS NOT DISTINCT FROM recount.class_of_service
+            AND made.client_id IS NOT DISTINCT FROM recount.client_id
         """
     )
     connection.execute(
@@ -257,6 +259,7 @@ def fill_day_cells(connection: psycopg.Connection) -> None:
             time_counts
         FROM recount JOIN core.routes USING (source_id, interface, direction)
         WHERE routes.class_of_service IS NOT DISTINCT FROM recount.class_of_service
+            AND routes.client_id IS NOT DISTINCT FROM recount.client_id
         """
     )
 
@@ -273,9 +276,9 @@ def add_day_cell(connection: psycopg.Connection, source_id: int, row: Mapping[st
     connection.execute(
         """
         WITH made AS (
-            INSERT INTO core.routes (source_id, interface, direction, class_of_service)
-            VALUES (%(source_id)s, %(interface)s, %(direction)s, %(class_of_service)s)
-            ON CONFLICT (source_id, interface, direction, class_of_service)
+            INSERT INTO core.routes (source_id, interface, direction, class_of_service, client_id)
+            VALUES (%(source_id)s, %(interface)s, %(direction)s, %(class_of_service)s, NULL)
+            ON CONFLICT (source_id, interface, direction, class_of_service, client_id)
             DO UPDATE SET interface = excluded.interface
             RETURNING id
         )

@@ -2,12 +2,13 @@
 
 import psycopg
 
-from tests.recounts import fill_cells, write_comparison
+from tests.recounts import CLIENTS, fill_cells, write_comparison
 
 # As in mart.requests: what counts of core.requests, and each transfer that no row of it reports. A code is
 # written as bits: days, joining, size class, saturated, day only, open time, persona, logged, staged.
 _GETS = """
-    SELECT requests.source_id, requests.interface, requests.class_of_service, requests.archive_id, ended_at,
+    SELECT requests.source_id, requests.interface, requests.class_of_service, requests.archive_id, host_id,
+        ended_at,
         CASE WHEN opened_at IS NOT NULL THEN opened_at WHEN started_at IS NOT NULL THEN started_at
             ELSE ended_at END AS began_at,
         CASE WHEN submitted_at IS NOT NULL THEN submitted_at WHEN started_at IS NOT NULL THEN started_at
@@ -17,7 +18,7 @@ _GETS = """
         is_size_saturated, is_joined
     FROM core.requests WHERE is_counted AND direction = 'get' AND is_failed = false
     UNION ALL
-    SELECT alone.source_id, interface, class_of_service, alone.archive_id, ended_at,
+    SELECT alone.source_id, interface, class_of_service, alone.archive_id, host_id, ended_at,
         CASE WHEN started_at IS NOT NULL THEN started_at ELSE ended_at END,
         CASE WHEN started_at IS NULL THEN ended_at ELSE
             started_at - coalesce(round(open_s * 1e6), 0) * interval '1 microsecond' END,
@@ -30,7 +31,7 @@ _GETS = """
 
 _RECOUNT = f"""
     placed AS (
-        SELECT gets.source_id, interface, class_of_service, size_bytes, is_staged,
+        SELECT gets.source_id, interface, class_of_service, client_id, size_bytes, is_staged,
             (ended_at AT TIME ZONE timezone)::date AS day,
             ((ended_at AT TIME ZONE timezone)::date - (began_at AT TIME ZONE timezone)::date)::bigint << 15
             | (CASE is_joined WHEN true THEN B'10' WHEN false THEN B'01' ELSE B'00' END
@@ -42,22 +43,22 @@ _RECOUNT = f"""
             || has_persona::integer::bit
             || CASE is_cached WHEN true THEN B'10' WHEN false THEN B'01' ELSE B'00' END
             || is_staged::integer::bit)::bit(15)::integer::bigint AS code
-        FROM ({_GETS}) AS gets JOIN core.archives ON archives.id = archive_id
+        FROM ({_GETS}) AS gets JOIN core.archives ON archives.id = archive_id {CLIENTS}
         WHERE kind <> 'simulated' OR archive_id IN (
             SELECT archive_id FROM studies.simulation_runs WHERE steady_at <= asked_at
         )
     ),
     entries AS (
-        SELECT source_id, interface, class_of_service, day, code, bool_and(is_staged) AS is_staged,
+        SELECT source_id, interface, class_of_service, client_id, day, code, bool_and(is_staged) AS is_staged,
             count(*) AS n, sum(coalesce(size_bytes, 0)) AS bytes
-        FROM placed GROUP BY source_id, interface, class_of_service, day, code
+        FROM placed GROUP BY source_id, interface, class_of_service, client_id, day, code
     ),
     recount AS (
-        SELECT source_id, interface, 'get' AS direction, class_of_service, day,
+        SELECT source_id, interface, 'get' AS direction, class_of_service, client_id, day,
             coalesce(sum(n) FILTER (WHERE is_staged), 0) AS staged_count,
             array_agg(code ORDER BY code) AS codes, array_agg(n ORDER BY code) AS get_counts,
             array_agg(bytes ORDER BY code) AS size_bytes
-        FROM entries GROUP BY source_id, interface, class_of_service, day
+        FROM entries GROUP BY source_id, interface, class_of_service, client_id, day
     )
 """
 

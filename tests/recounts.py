@@ -2,6 +2,13 @@
 
 import psycopg
 
+# With `core.archives`, and rows that have a `host_id`: each is counted for all clients, and perhaps for its own.
+CLIENTS = """
+    CROSS JOIN LATERAL (
+        SELECT NULL::integer AS client_id UNION ALL SELECT host_id WHERE has_client_cells AND host_id > 0
+    ) AS clients
+"""
+
 
 def write_comparison(table: str, recount: str, first_day: str) -> str:
     """SQL for the cells of a table that differ from their recount, and on which side they are.
@@ -16,7 +23,7 @@ def write_comparison(table: str, recount: str, first_day: str) -> str:
     )
     return f"""
         WITH {recount}, held AS (
-            SELECT source_id, interface, direction, class_of_service, {table}.* FROM core.{table}
+            SELECT source_id, interface, direction, class_of_service, client_id, {table}.* FROM core.{table}
             JOIN core.routes ON routes.id = route_id {detailed}
         ), recounted AS (SELECT to_jsonb(recount) AS cell FROM recount {detailed}),
         stored AS (SELECT to_jsonb(held) - 'route_id' AS cell FROM held)
@@ -32,14 +39,15 @@ def fill_cells(connection: psycopg.Connection, table: str, recount: str, columns
     connection.execute(
         f"""
         WITH {recount}, made AS (
-            INSERT INTO core.routes (source_id, interface, direction, class_of_service)
-            SELECT DISTINCT source_id, interface, direction, class_of_service FROM recount
-            ON CONFLICT (source_id, interface, direction, class_of_service)
+            INSERT INTO core.routes (source_id, interface, direction, class_of_service, client_id)
+            SELECT DISTINCT source_id, interface, direction, class_of_service, client_id FROM recount
+            ON CONFLICT (source_id, interface, direction, class_of_service, client_id)
             DO UPDATE SET interface = excluded.interface
             RETURNING *
         )
         INSERT INTO core.{table}
         SELECT made.id, {columns} FROM recount JOIN made USING (source_id, interface, direction)
         WHERE made.class_of_service IS NOT DISTINCT FROM recount.class_of_service
+            AND made.client_id IS NOT DISTINCT FROM recount.client_id
         """
     )

@@ -2,12 +2,12 @@
 
 import psycopg
 
-from tests.recounts import fill_cells, write_comparison
+from tests.recounts import CLIENTS, fill_cells, write_comparison
 
 # As in mart.requests: what counts of core.requests, and each transfer that no row of it reports.
 _ASKED = """
     SELECT requests.source_id, requests.interface, requests.direction, requests.class_of_service,
-        requests.archive_id, requests.ended_at, size_bytes, duration_s, started_at, submitted_at,
+        requests.archive_id, requests.host_id, requests.ended_at, size_bytes, duration_s, started_at, submitted_at,
         ended_at <> date_trunc('second', ended_at)
         AND coalesce(asked_at <> date_trunc('second', asked_at), true) AS is_fine
     FROM core.requests CROSS JOIN LATERAL (
@@ -16,8 +16,8 @@ _ASKED = """
     ) AS asked
     WHERE is_counted AND transfer_id > 0 AND coalesce(is_failed, false) = false
     UNION ALL
-    SELECT alone.source_id, interface, direction, class_of_service, alone.archive_id, ended_at, size_bytes,
-        duration_s, started_at, started_at - round((open_s * 1e6)) * interval '1 microsecond', true
+    SELECT alone.source_id, interface, direction, class_of_service, alone.archive_id, host_id, ended_at,
+        size_bytes, duration_s, started_at, started_at - round((open_s * 1e6)) * interval '1 microsecond', true
     FROM core.transfers AS alone JOIN ledger.sources ON sources.id = source_id AND is_counted
     WHERE is_failed = false AND (alone.archive_id, ended_at, alone.id) NOT IN (
         SELECT archive_id, ended_at, transfer_id FROM core.requests WHERE transfer_id IS NOT NULL
@@ -26,18 +26,18 @@ _ASKED = """
 
 _RECOUNT = f"""
     placed AS (
-        SELECT ROW(asked.source_id, interface, direction, class_of_service, day)::text AS cell,
-            asked.source_id, interface, direction, class_of_service, day, size_bytes, duration_s,
+        SELECT ROW(asked.source_id, interface, direction, class_of_service, client_id, day)::text AS cell,
+            asked.source_id, interface, direction, class_of_service, client_id, day, size_bytes, duration_s,
             coalesce(measured_us < 0 AND (is_fine OR measured_us <= -1000000), false) AS is_negative,
             coalesce(NOT is_fine AND measured_us BETWEEN -999999 AND 999999, false) AS is_below_clock,
             CASE WHEN measured_us > 0 THEN measured_us / 1e6::float8
                 WHEN measured_us = 0 OR NOT is_fine AND measured_us > -1000000 THEN 0 END AS waited_s
         FROM (
-            SELECT asked.source_id, interface, direction, class_of_service, size_bytes, duration_s,
+            SELECT asked.source_id, interface, direction, class_of_service, client_id, size_bytes, duration_s,
                 (ended_at AT TIME ZONE timezone)::date AS day,
                 extract(epoch FROM started_at - submitted_at) * 1000000 AS measured_us,
                 is_fine OR kind = 'simulated' AS is_fine
-            FROM ({_ASKED}) AS asked JOIN core.archives ON archives.id = archive_id
+            FROM ({_ASKED}) AS asked JOIN core.archives ON archives.id = archive_id {CLIENTS}
             WHERE kind <> 'simulated' OR archive_id IN (
                 SELECT archive_id FROM studies.simulation_runs
                 WHERE steady_at <= coalesce(submitted_at, started_at, ended_at)
@@ -68,12 +68,12 @@ _RECOUNT = f"""
         FROM binned GROUP BY cell, quantity
     ),
     cells AS (
-        SELECT cell, source_id, interface, direction, class_of_service, day, count(*) AS request_count,
+        SELECT cell, source_id, interface, direction, class_of_service, client_id, day, count(*) AS request_count,
             sum(is_below_clock::integer) AS below_clock_count, sum(is_negative::integer) AS negative_count
-        FROM placed GROUP BY cell, source_id, interface, direction, class_of_service, day
+        FROM placed GROUP BY cell, source_id, interface, direction, class_of_service, client_id, day
     ),
     recount AS (
-        SELECT source_id, interface, direction, class_of_service, day, request_count, below_clock_count,
+        SELECT source_id, interface, direction, class_of_service, client_id, day, request_count, below_clock_count,
             negative_count,
             coalesce(size.bins, '{{}}') AS size_bins, coalesce(size.counts, '{{}}') AS size_counts,
             coalesce(duration.bins, '{{}}') AS duration_bins,

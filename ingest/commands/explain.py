@@ -10,6 +10,7 @@ import click
 
 from tapewise.ingest.pseudonyms.keys import PseudonymKey, read_key
 from tapewise.ingest.sources.archives import drop_archive, list_archives
+from tapewise.ingest.upkeep.client_counts import count_clients, drop_client_counts
 from tapewise.ingest.upkeep.explanations import LineFate, explain_line, explain_row
 from tapewise.schema.database import Role
 from tapewise.schema.errors import SettingsError
@@ -80,7 +81,7 @@ def _print_fate(fate: LineFate) -> None:
 
 @click.group()
 def archives() -> None:
-    """List the archives, or drop one."""
+    """List the archives, choose what one counts, or drop one."""
 
 
 @archives.command(name="list")
@@ -108,6 +109,40 @@ def list_command(settings: Settings, as_json: bool) -> None:
         )
     if not found and not as_json:
         click.echo("No archive yet: `tapewise ingest --help`.")
+
+
+@archives.command()
+@click.argument("name")
+@click.option("--on/--off", "is_on", required=True, default=None, help="Whether to count single clients.")
+@click.pass_obj
+def clients(settings: Settings, name: str, is_on: bool) -> None:
+    """Choose whether archive NAME also counts each client machine of its own.
+
+    Then what dashboards ask about one client is answered at once, and not from all transfers. Loads take
+    longer, and the warehouse takes more disk. --on counts what is there already, except days whose detail is
+    forgotten; --off deletes what was counted of single clients.
+
+    Example: tapewise archives clients hpss --on
+    """
+    label = escape_controls(f"'{name}'")
+
+    def report_wait() -> None:
+        click.echo(f"Waiting for a load of {label} to end ...", err=True)
+
+    with open_ready_warehouse(settings) as warehouse:
+        counts = (count_clients if is_on else drop_client_counts)(warehouse, name, report_wait)
+    if not is_on:
+        click.echo(
+            f"Archive {label} counts no single clients any more: those of {counts.client_count:,} are deleted."
+            if counts.is_changed
+            else f"Archive {label} counts no single clients."
+        )
+        return
+    since = f" since {counts.since}, the first day whose detail it has" if counts.since else ""
+    click.echo(
+        f"Archive {label} {'now' if counts.is_changed else 'already'} counts single clients{since}:"
+        f" {counts.client_count:,} so far."
+    )
 
 
 @archives.command()

@@ -287,7 +287,11 @@ class _Load:
     def _check_unchanged(self, connection: psycopg.Connection, stop: LastStop) -> None:
         """Raise ChangedMeanwhileError if anything that was looked up without the lock has changed."""
         source = _refresh(connection, self._source)
-        if not stop.is_newest(connection, source) or source.retained_since != self._source.retained_since:
+        if (
+            not stop.is_newest(connection, source)
+            or source.retained_since != self._source.retained_since
+            or source.has_client_cells != self._source.has_client_cells
+        ):
             raise ChangedMeanwhileError
 
     def _load(

@@ -11,6 +11,7 @@ from tapewise.schema.writing.cells import add_cells, sum_cells
 from tapewise.schema.writing.day_cells import add_days
 from tapewise.schema.writing.day_sums import DaySums, sum_days
 from tapewise.schema.writing.request_rollups import RequestSums, add_requests, sum_transfers
+from tapewise.schema.writing.routes import Clients
 
 
 class Sums(NamedTuple):
@@ -27,7 +28,11 @@ def sum_counted(transfers: pl.DataFrame, source: Source) -> Sums | None:
     if counted is None:
         return None
     zone = source.archive_timezone
-    return Sums(_sum_ten_minutes(counted, source), sum_days(counted, zone), sum_transfers(counted, zone))
+    return Sums(
+        _sum_ten_minutes(counted, source),
+        sum_days(counted, zone, source.clients),
+        sum_transfers(counted, zone, source.clients),
+    )
 
 
 def sum_counted_cells(transfers: pl.DataFrame, source: Source) -> pl.DataFrame | None:
@@ -36,16 +41,22 @@ def sum_counted_cells(transfers: pl.DataFrame, source: Source) -> pl.DataFrame |
     return None if counted is None else _sum_ten_minutes(counted, source)
 
 
-def sum_counted_days(transfers: pl.DataFrame, source: Source) -> DaySums | None:
-    """Return only the sums by day, as `sum_counted` does."""
+def sum_counted_days(
+    transfers: pl.DataFrame, source: Source, clients: Clients | None = None
+) -> DaySums | None:
+    """Return only the sums by day, as `sum_counted` does, or for other clients than the source's."""
     counted = _filter_counted(transfers, source)
-    return None if counted is None else sum_days(counted, source.archive_timezone)
+    return None if counted is None else sum_days(counted, source.archive_timezone, clients or source.clients)
 
 
-def sum_counted_requests(transfers: pl.DataFrame, source: Source) -> RequestSums | None:
-    """Return only the sums as requests by day, as `sum_counted` does."""
+def sum_counted_requests(
+    transfers: pl.DataFrame, source: Source, clients: Clients | None = None
+) -> RequestSums | None:
+    """Return only the sums as requests by day, as `sum_counted_days` does."""
     counted = _filter_counted(transfers, source)
-    return None if counted is None else sum_transfers(counted, source.archive_timezone)
+    if counted is None:
+        return None
+    return sum_transfers(counted, source.archive_timezone, clients or source.clients)
 
 
 def add_sums(connection: psycopg.Connection, source: Source, sums: Iterable[Sums]) -> None:

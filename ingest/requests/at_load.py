@@ -241,12 +241,13 @@ class LinesAtLoad:
         # The other rows are opens without a transfer, which have no such values.
         with_own = pl.concat([derived.head(own.height), own], how="horizontal")
         every = pl.concat([with_own, derived.slice(own.height)], how="diagonal")
-        changes = sum_changes(every, self._source.archive_timezone)
+        changes = sum_changes(every, self._source.archive_timezone, self._source.clients)
         columns, pieces = encode_frame(derived, requests)
         replaced = ReplacedRequests(
             self._source.archive_id,
             self._source.id,
             self._source.archive_timezone,
+            self._source.clients,
             {*_list_times(around.lines).dt.date().unique(), *moved["opened_at"].dt.date().unique()},
             stretch.since,
             stretch.until,

@@ -21,6 +21,7 @@ from tapewise.schema.writing.request_rollups import (
     sum_requests,
     sum_transfers,
 )
+from tapewise.schema.writing.routes import Clients
 
 _REQUEST = {name: dtype for name, dtype in frame_schema(requests).items() if name in REQUEST}
 # The transfer's own values have `own_` before their names.
@@ -37,26 +38,32 @@ _QUERY = """
 """
 
 
-def find_timezone(connection: psycopg.Connection, archive_id: int) -> str:
-    """Return the zone by whose days the archive's requests are counted."""
-    row = connection.execute("SELECT timezone FROM core.archives WHERE id = %s", [archive_id]).fetchone()
+def find_counting(connection: psycopg.Connection, archive_id: int) -> tuple[str, Clients]:
+    """Return the zone by whose days the archive's requests are counted, and for which clients."""
+    row = connection.execute(
+        "SELECT timezone, has_client_cells FROM core.archives WHERE id = %s", [archive_id]
+    ).fetchone()
     assert row is not None
-    return str(row[0])
+    return row[0], Clients.ALL_AND_EACH if row[1] else Clients.ALL
 
 
-def sum_changes(derived: pl.DataFrame, timezone: str) -> list[RequestSums]:
+def sum_changes(derived: pl.DataFrame, timezone: str, clients: Clients) -> list[RequestSums]:
     """Return what the rows of `derived` change: rows of `core.requests` with their transfers' own values."""
     reported = derived.filter("is_counted", pl.col("transfer_id").is_not_null())
     # What is known by the day only is reported by no request.
     alone = reported.with_columns(
         *(pl.col(f"own_{name}").alias(name) for name in OWN), is_time_of_day_unknown=pl.lit(value=False)
     )
-    return [sum_requests(derived, timezone), sum_transfers(alone.select(TRANSFER), timezone).negate()]
+    return [
+        sum_requests(derived, timezone, clients),
+        sum_transfers(alone.select(TRANSFER), timezone, clients).negate(),
+    ]
 
 
 def sum_held_changes(
     connection: psycopg.Connection,
     timezone: str,
+    clients: Clients,
     values: dict[str, Any],
     condition: LiteralString = "true",
 ) -> list[RequestSums]:
@@ -69,4 +76,4 @@ def sum_held_changes(
     columns = ", ".join([*(f"requests.{name}" for name in _REQUEST), *(f"transfers.{name}" for name in OWN)])
     query = f"{_QUERY.replace('{columns}', columns)} AND {condition}"
     held = read_frame(connection, query, values | near, _REQUEST | _OWN)
-    return sum_changes(held, timezone) if held.height else []
+    return sum_changes(held, timezone, clients) if held.height else []

@@ -24,6 +24,7 @@ from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.tables.models import event_time_columns
 from tapewise.schema.writing.loader import read_frame
 from tapewise.schema.writing.request_rollups import RequestSums
+from tapewise.schema.writing.routes import Clients
 
 # Slightly more than the distance over which stages, starts and jobs can affect lines: a job may end a day
 # after a transfer, and the transfer a day after its open.
@@ -97,6 +98,7 @@ class ReplacedRequests:
     archive_id: int
     source_id: int
     timezone: str
+    clients: Clients
     days: set[date]
     since: datetime
     until: datetime
@@ -130,7 +132,7 @@ class ReplacedRequests:
         self, connection: psycopg.Connection, values: dict[str, Any], condition: LiteralString
     ) -> list[RequestSums]:
         with plan_for_fresh_facts(connection):
-            held = sum_held_changes(connection, self.timezone, values, condition)
+            held = sum_held_changes(connection, self.timezone, self.clients, values, condition)
         connection.execute(_DELETE.format(condition), values)
         return held
 

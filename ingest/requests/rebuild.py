@@ -22,7 +22,7 @@ from typing import LiteralString
 import polars as pl
 import psycopg
 
-from tapewise.ingest.requests.cell_changes import find_timezone, sum_held_changes
+from tapewise.ingest.requests.cell_changes import find_counting, sum_held_changes
 from tapewise.ingest.requests.pairs import CLOSING, OPENING, pair_lines
 from tapewise.ingest.requests.ranges import REACH, cut_ranges
 from tapewise.schema.writing.loader import read_frame
@@ -83,7 +83,7 @@ def rebuild_requests(
     ranges = list(cut_ranges(days))
     if not ranges:
         return
-    timezone = find_timezone(connection, archive_id)
+    timezone, clients = find_counting(connection, archive_id)
     with plan_for_fresh_facts(connection):
         for since, until in ranges:
             values = {
@@ -97,7 +97,7 @@ def rebuild_requests(
                 "queue_limit": QUEUE_LIMIT,
                 "follow_limit": FOLLOW_LIMIT,
             }
-            changes = [sums.negate() for sums in sum_held_changes(connection, timezone, values)]
+            changes = [sums.negate() for sums in sum_held_changes(connection, timezone, clients, values)]
             connection.execute(
                 "DELETE FROM core.requests"
                 " WHERE archive_id = %(archive_id)s AND ended_at >= %(since)s AND ended_at < %(until)s",
@@ -110,7 +110,7 @@ def rebuild_requests(
             make_months(connection, settling, "requests", ends)
             pairs = _find_pairs(connection, values)
             connection.execute(_join_steps().encode(), values | pairs)
-            changes += sum_held_changes(connection, timezone, values)
+            changes += sum_held_changes(connection, timezone, clients, values)
             add_requests(connection, changes)
 
 

@@ -24,6 +24,7 @@ from tapewise.ingest.sources.statements import (
 from tapewise.schema.errors import SourceError
 from tapewise.schema.moments import check_timezone
 from tapewise.schema.writing.archives import analyze_archives, lock_archive
+from tapewise.schema.writing.routes import Clients
 
 # No archive's logs are older than this, so an earlier year must have been misread.
 EARLIEST_AT = datetime(1985, 1, 1, tzinfo=ZoneInfo("UTC"))
@@ -80,6 +81,7 @@ class Source:
     failures_as: str | None
     retained_since: datetime | None = field(default=None, compare=False)  # not a setting, because it advances
     pseudonym_key_id: str | None = None
+    has_client_cells: bool = field(default=False, compare=False)  # of the archive; may be set at any time
     is_shared: bool = field(default=False, compare=False)  # may be set later
     is_unread: bool = field(default=False, compare=False)  # no file had been read when the source was found
     key: PseudonymKey | None = field(default=None, compare=False, repr=False)
@@ -88,6 +90,11 @@ class Source:
     def lacks_key(self) -> bool:
         """Whether names are pseudonyms and their key is missing, so that no line can be recognised."""
         return self.pseudonym_key_id is not None and self.key is None
+
+    @property
+    def clients(self) -> Clients:
+        """For which clients the rollups by local day count."""
+        return Clients.ALL_AND_EACH if self.has_client_cells else Clients.ALL
 
     @property
     def request(self) -> SourceRequest:

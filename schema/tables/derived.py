@@ -11,6 +11,7 @@ from tapewise.schema.tables.models import (
     Timestamp,
     archives,
     flag,
+    hosts,
     identity,
     instant,
     metadata,
@@ -206,17 +207,21 @@ routes = sa.Table(
     sa.Column("interface", sa.Text, nullable=False),
     sa.Column("direction", sa.Text, nullable=False),
     sa.Column("class_of_service", sa.Text),
+    # Null in routes of all clients.
+    sa.Column("client_id", sa.Integer, sa.ForeignKey(hosts.c.id)),
     sa.UniqueConstraint(
         "source_id",
         "interface",
         "direction",
         "class_of_service",
+        "client_id",
         name="routes_source_id_key",
         postgresql_nulls_not_distinct=True,
     ),
     sa.CheckConstraint("direction in ('put', 'get')", name="direction"),
+    sa.Index("routes_client_id_idx", "client_id"),
     schema="core",
-    comment="One row per source, interface, direction and class of service that a cell counts",
+    comment="One row per source, interface, direction, class of service and perhaps client that a cell counts",
 )
 
 

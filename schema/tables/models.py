@@ -54,6 +54,10 @@ archives = sa.Table(
     sa.Column("created_at", Timestamp, nullable=False, server_default=sa.func.now()),
     # Detail before this time is forgotten (`tapewise forget`): activity cells remain, but no facts.
     instant("retained_since", nullable=True),
+    # Whether the rollups by local day also count each client of its own (`tapewise archives clients`).
+    sa.Column("has_client_cells", sa.Boolean, nullable=False, server_default=sa.false()),
+    # The first local day of which clients are counted, if the detail of earlier days was forgotten before.
+    sa.Column("client_cells_since", sa.Date),
     sa.CheckConstraint("kind in ('measured', 'synthetic', 'simulated')", name="kind"),
     schema="core",
     comment="One row per archive; what speaks of days or hours counts them in its timezone",

@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
+from tapewise.schema.writing.routes import IS_ROUTE, ROUTE, ROUTE_TYPES
+
 # The sums over transfers, and their types.
 SUMS = {
     "transfer_count": "bigint",
@@ -58,16 +60,14 @@ def merge_arrays(
 
 
 _COLUMNS = SUMS | {name: f"{kind}[]" for name, kind in ARRAYS.items()} | MAXIMA
-# The parameters: three arrays for routes, the days, an array of texts for each column, and the source.
+# The parameters: an array for each part of a route, the days, an array of texts for each column, and the source.
 ADD = (
     f"INSERT INTO core.day_cells AS held (route_id, day, {', '.join(_COLUMNS)})"  # noqa: S608 - as above
     " SELECT routes.id, given.day, "
     + ", ".join(f"given.{name}::{kind}" for name, kind in _COLUMNS.items())
-    + f" FROM unnest(%s::text[], %s::text[], %s::text[], %s::date[]{', %s::text[]' * len(_COLUMNS)})"
-    f" AS given (interface, direction, class_of_service, day, {', '.join(_COLUMNS)})"
-    " JOIN core.routes ON source_id = %s AND routes.interface = given.interface"
-    " AND routes.direction = given.direction"
-    " AND routes.class_of_service IS NOT DISTINCT FROM given.class_of_service"
+    + f" FROM unnest({', '.join(f'%s::{kind}[]' for kind in ROUTE_TYPES.values())}, %s::date[]"
+    f"{', %s::text[]' * len(_COLUMNS)}) AS given ({', '.join(ROUTE)}, day, {', '.join(_COLUMNS)})"
+    f" JOIN core.routes ON source_id = %s AND {IS_ROUTE}"
     " ON CONFLICT (route_id, day) DO UPDATE SET "
     + ", ".join(
         [

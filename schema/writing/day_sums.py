@@ -1,6 +1,7 @@
 """Adds up transfers by route and local day, for `core.day_cells` and `core.size_cells`.
 
-A route has a source, interface, direction and class of service; the source is that of the load.
+A route has a source, interface, direction, class of service and perhaps a client; the source is that of the
+load.
 """
 
 from typing import NamedTuple
@@ -13,9 +14,11 @@ from tapewise.schema.writing.routes import (
     BIN_BITS,
     MINUTE_US,
     ROUTE,
+    Clients,
     find_bins,
     find_first_day,
     pack_columns,
+    split_clients,
 )
 
 # The lower edges of the bins of size, numbered from 1: empty files, and 1, 2 and 5 in each decade.
@@ -47,12 +50,13 @@ class DaySums(NamedTuple):
     sizes: pl.DataFrame
 
 
-def sum_days(transfers: pl.DataFrame, timezone: str) -> DaySums:
+def sum_days(transfers: pl.DataFrame, timezone: str, clients: Clients = Clients.ALL) -> DaySums:
     """Return the sums of `transfers` (rows of the table of that name) by days and hours of `timezone`.
 
     Sizes and durations are added up over the transfers that did not fail, in whole bytes and microseconds.
     The hour is null where only the day is known; such transfers are in no ten minutes.
     """
+    transfers = split_clients(transfers, clients)
     days, hours, ten_minutes = _find_times(transfers, timezone)
     # Groups are found by one integer, which is far faster than by several columns with texts.
     cell, names = number_cells(transfers, days)

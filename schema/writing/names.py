@@ -53,10 +53,15 @@ class NameTable:
 def drop_unused_names(connection: psycopg.Connection, archive_id: int) -> int:
     """Delete the users and hosts of an archive that no fact refers to, and return how many there were.
 
+    A client that is counted of its own keeps its name: if it got another number, its cells would be lost.
     Runs in the caller's transaction, which holds the archive's lock. A load must take that lock before it
     resolves names, because nothing refers to new names until it sends its facts.
     """
     count = 0
+    counted = sql.SQL(
+        " UNION ALL SELECT client_id FROM core.routes JOIN ledger.sources ON sources.id = source_id"
+        " WHERE archive_id = %(archive)s AND client_id IS NOT NULL"
+    )
     for table, column in (("users", "user_id"), ("hosts", "host_id")):
         used = sql.SQL(" UNION ALL ").join(
             sql.SQL(
@@ -64,6 +69,8 @@ def drop_unused_names(connection: psycopg.Connection, archive_id: int) -> int:
             ).format(column=sql.Identifier(column), fact=sql.Identifier("core", fact.name))
             for fact in FACT_TABLES
         )
+        if table == "hosts":
+            used += counted
         count += connection.execute(
             sql.SQL(
                 "DELETE FROM {names} WHERE archive_id = %(archive)s AND id IN ("

@@ -13,11 +13,11 @@ import polars as pl
 import psycopg
 
 from tapewise.schema.writing import hit_cells, request_cells, user_cells
-from tapewise.schema.writing.routes import ROUTE, drop_unused_routes
+from tapewise.schema.writing.routes import Clients, drop_unused_routes, split_clients
 
 # What the rollups read of `core.requests`, of transfers and of opens alone, and of `core.transfers`.
 _COMMON = {
-    *("source_id", *ROUTE, "user_id", "persona"),
+    *("source_id", "interface", "direction", "class_of_service", "host_id", "user_id", "persona"),
     *("ended_at", "started_at", "size_bytes", "duration_s", "open_s"),
 }
 REQUEST = frozenset(
@@ -52,8 +52,11 @@ class RequestSums(NamedTuple):
         return RequestSums(self.cells.negate(), hit_cells.negate(self.hits), user_cells.negate(self.users))
 
 
-def sum_transfers(transfers: pl.DataFrame, timezone: str) -> RequestSums:
+def sum_transfers(
+    transfers: pl.DataFrame, timezone: str, clients: Clients = Clients.ALL
+) -> RequestSums:
     """Return the sums of transfers (rows with the columns in TRANSFER), each as a request of its own."""
+    transfers = split_clients(transfers, clients)
     return RequestSums(
         request_cells.sum_transfers(transfers, timezone),
         hit_cells.sum_transfers(transfers, timezone),
@@ -62,14 +65,19 @@ def sum_transfers(transfers: pl.DataFrame, timezone: str) -> RequestSums:
 
 
 def sum_requests(
-    requests: pl.DataFrame, timezone: str, *, is_simulated: bool = False, steady_at: datetime | None = None
+    requests: pl.DataFrame,
+    timezone: str,
+    clients: Clients = Clients.ALL,
+    *,
+    is_simulated: bool = False,
+    steady_at: datetime | None = None,
 ) -> RequestSums:
     """Return the sums of requests (rows with the columns in REQUEST) that count.
 
     Requests that a simulated archive made before its run became steady (at `steady_at`) count only for their
     users.
     """
-    counted = requests.filter("is_counted")
+    counted = split_clients(requests.filter("is_counted"), clients)
     users = user_cells.sum_requests(counted.filter(pl.col("transfer_id").is_not_null()), timezone)
     if is_simulated:
         asked_at = pl.coalesce("submitted_at", "started_at", "ended_at")

@@ -1,6 +1,7 @@
 """Routes (`core.routes`), local days and histograms, which the rollups by local day have in common."""
 
 from collections.abc import Collection, Mapping, Sequence
+from enum import Enum
 
 import numpy as np
 import polars as pl
@@ -13,12 +14,43 @@ MINUTE_US = 60_000_000
 # factor of two. The middle of a bin is within 1/128 of each number in it. `mart.histogram_bin` and
 # `mart.histogram_value` compute the same.
 BIN_SHIFT = 46
-# What identifies a route, besides its source.
-ROUTE = ("interface", "direction", "class_of_service")
+# What identifies a route, besides its source, and the types. Without a client, it is of all clients.
+ROUTE_TYPES = {"interface": "text", "direction": "text", "class_of_service": "text", "client_id": "integer"}
+ROUTE = tuple(ROUTE_TYPES)
+# Compares a row `given` with a route. A number of a client is positive, and with IS NOT DISTINCT FROM, the
+# many routes of clients would all be compared with each other.
+IS_ROUTE = (
+    "routes.interface = given.interface AND routes.direction = given.direction"
+    " AND routes.class_of_service IS NOT DISTINCT FROM given.class_of_service"
+    " AND coalesce(routes.client_id, 0) = coalesce(given.client_id, 0)"
+)
 
+_NAMES = ", ".join(ROUTE)
+_ARRAYS = ", ".join(f"%s::{kind}[]" for kind in ROUTE_TYPES.values())
 _TEXTS = pl.Categorical(pl.Categories("tapewise routes"))
 # Bits for the parts of a key: days since the first one (359 years), and bins.
 DAY_BITS, BIN_BITS = 17, 17
+
+
+class Clients(Enum):
+    """For which clients rows are counted: for all of them at once, each of them, or both."""
+
+    ALL = "all at once"
+    EACH = "each of them"
+    ALL_AND_EACH = "all at once, and each of them"
+
+
+def split_clients(rows: pl.DataFrame, clients: Clients) -> pl.DataFrame:
+    """Return `rows` with the `client_id` of their routes: null for those of all clients.
+
+    A row is there once for all clients, or once for its client (`host_id`), if that is known, or both.
+    """
+    parts = []
+    if clients is not Clients.EACH:
+        parts.append(rows.with_columns(client_id=pl.lit(None, pl.Int32)))
+    if clients is not Clients.ALL:
+        parts.append(rows.filter(pl.col("host_id").is_not_null()).with_columns(client_id="host_id"))
+    return pl.concat(parts)
 
 
 def number_routes(rows: pl.DataFrame, columns: Sequence[str] = ROUTE) -> tuple[pl.Series, pl.DataFrame]:
@@ -35,6 +67,8 @@ def number_routes(rows: pl.DataFrame, columns: Sequence[str] = ROUTE) -> tuple[p
 def pack_columns(rows: pl.DataFrame, columns: Sequence[str], packed: pl.Series) -> pl.Series:
     """Return one number for each row, which is different where `packed` or a value in `columns` is."""
     for name in columns:
+        if rows[name].null_count() == rows.height:
+            continue
         value = rows[name].cast(_TEXTS).to_physical() if rows[name].dtype == pl.String else rows[name]
         code = value.cast(pl.Int64).fill_null(-1) + 1
         packed = packed * (1 + max(code.unique(), default=0)) + code
@@ -84,14 +118,11 @@ def add_routes(connection: psycopg.Connection, routes: pl.DataFrame) -> None:
     """Add those of `routes` (`source_id` and the columns of ROUTE) that there are not yet."""
     new = routes.select("source_id", *ROUTE).unique()
     connection.execute(
-        "INSERT INTO core.routes (source_id, interface, direction, class_of_service)"
-        " SELECT given.* FROM unnest(%s::integer[], %s::text[], %s::text[], %s::text[])"
-        " AS given (source_id, interface, direction, class)"
+        f"INSERT INTO core.routes (source_id, {_NAMES}) SELECT given.*"  # noqa: S608 - the names above
+        f" FROM unnest(%s::integer[], {_ARRAYS}) AS given (source_id, {_NAMES})"
         # A conflict would use up a number for each known route, in each load.
-        " WHERE NOT EXISTS (SELECT FROM core.routes WHERE routes.source_id = given.source_id"
-        " AND routes.interface = given.interface AND routes.direction = given.direction"
-        " AND class_of_service IS NOT DISTINCT FROM given.class)"
-        " ORDER BY given.source_id, given.interface, given.direction, given.class",
+        f" WHERE NOT EXISTS (SELECT FROM core.routes WHERE routes.source_id = given.source_id AND {IS_ROUTE})"
+        f" ORDER BY given.source_id, {', '.join(f'given.{name}' for name in ROUTE)}",
         [new[name].to_list() for name in new.columns],
     )
 
@@ -103,16 +134,14 @@ def write_addition(table: str, key: Mapping[str, str], columns: Mapping[str, str
     `columns` its other columns, each with its type. The parameters are arrays: for `source_id` and ROUTE, for
     the key, and of texts for each other column.
     """
-    arrays = ["%s::integer[]", *["%s::text[]"] * len(ROUTE), *(f"%s::{kind}[]" for kind in key.values())]
+    arrays = ["%s::integer[]", _ARRAYS, *(f"%s::{kind}[]" for kind in key.values())]
     arrays += ["%s::text[]"] * len(columns)
     return (
         f"INSERT INTO core.{table} AS held (route_id, {', '.join((*key, *columns))})"  # noqa: S608 - our own names
         f" SELECT routes.id, {', '.join(f'given.{name}' for name in key)}, "
         + ", ".join(f"given.{name}::{kind}" for name, kind in columns.items())
         + f" FROM unnest({', '.join(arrays)}) AS given (source_id, {', '.join((*ROUTE, *key, *columns))})"
-        " JOIN core.routes ON routes.source_id = given.source_id AND routes.interface = given.interface"
-        " AND routes.direction = given.direction"
-        " AND routes.class_of_service IS NOT DISTINCT FROM given.class_of_service"
+        f" JOIN core.routes ON routes.source_id = given.source_id AND {IS_ROUTE}"
         f" ON CONFLICT (route_id, {', '.join(key)}) DO UPDATE SET "
     )
 

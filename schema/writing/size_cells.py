@@ -12,7 +12,7 @@ import psycopg
 
 from tapewise.schema.writing.day_columns import merge_arrays
 from tapewise.schema.writing.day_sums import number_cells
-from tapewise.schema.writing.routes import BIN_BITS, ROUTE, write_array
+from tapewise.schema.writing.routes import BIN_BITS, IS_ROUTE, ROUTE, ROUTE_TYPES, write_array
 
 _SIZE_ARRAYS = {"size_bins": "smallint", "size_bytes": "numeric", "shortest_s": "double precision"}
 _TIME_ARRAYS = {"time_bins": "integer", "time_counts": "integer"}
@@ -24,13 +24,10 @@ _ADD = (
     f"INSERT INTO core.size_cells AS held (route_id, span, starts_on, {', '.join(_COLUMNS)})"  # noqa: S608 - the names above
     " SELECT routes.id, given.span, given.starts_on, "
     + ", ".join(f"given.{name}::{kind}" for name, kind in _COLUMNS.items())
-    + " FROM unnest(%s::text[], %s::text[], %s::text[], %s::text[], %s::date[]"
+    + f" FROM unnest({', '.join(f'%s::{kind}[]' for kind in ROUTE_TYPES.values())}, %s::text[], %s::date[]"
     + ", %s::text[]" * len(_COLUMNS)
-    + ") AS given (interface, direction, class_of_service, span, starts_on,"
-    f" {', '.join(_COLUMNS)})"
-    " JOIN core.routes ON source_id = %s AND routes.interface = given.interface"
-    " AND routes.direction = given.direction"
-    " AND routes.class_of_service IS NOT DISTINCT FROM given.class_of_service"
+    + f") AS given ({', '.join(ROUTE)}, span, starts_on, {', '.join(_COLUMNS)})"
+    f" JOIN core.routes ON source_id = %s AND {IS_ROUTE}"
     " ON CONFLICT (route_id, span, starts_on) DO UPDATE SET"
     " first_on = least(held.first_on, excluded.first_on),"
     " last_on = greatest(held.last_on, excluded.last_on), "

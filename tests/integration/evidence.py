@@ -296,10 +296,10 @@ def _facts_query(connection: psycopg.Connection, table: str) -> sql.Composable:
         return sql.SQL(NAMED_USER_CELLS)
     if table in ROLLUPS and table != "activity_cells":  # with arrays, and the numbers of routes
         return sql.SQL(
-            "SELECT archives.name, sources.name, interface, direction, class_of_service,"
+            "SELECT archives.name, sources.name, interface, direction, class_of_service, hosts.name,"
             " (to_jsonb(rows) - 'route_id')::text FROM {} AS rows"
             " JOIN core.routes ON routes.id = route_id JOIN ledger.sources ON sources.id = source_id"
-            " JOIN core.archives ON archives.id = archive_id"
+            " JOIN core.archives ON archives.id = archive_id LEFT JOIN core.hosts ON hosts.id = client_id"
         ).format(sql.Identifier("core", table))
     columns = [
         row[0]

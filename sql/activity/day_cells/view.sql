@@ -81,4 +81,5 @@ INNER JOIN routes ON day_cells.route_id = routes.id
 INNER JOIN sources ON routes.source_id = sources.id
 INNER JOIN archives ON sources.archive_id = archives.id
 LEFT JOIN failure_logs
-    ON sources.archive_id = failure_logs.archive_id AND routes.interface = failure_logs.interface;
+    ON sources.archive_id = failure_logs.archive_id AND routes.interface = failure_logs.interface
+WHERE routes.client_id IS NULL;

@@ -149,6 +149,7 @@ spans AS (
                     THEN least(
                         (archives.retained_since AT TIME ZONE archives.timezone)::date, first_days.first_on
                     )
+                WHEN archives.has_client_cells THEN archives.client_cells_since
                 ELSE (archives.retained_since AT TIME ZONE archives.timezone)::date
             END,
             '-infinity'

@@ -43,8 +43,9 @@ asked_archives AS (
         archives.timezone,
         -- Cells stay when transfers are forgotten.
         CASE
-            WHEN idle_windows.client IS NOT NULL
-                THEN (archives.retained_since AT TIME ZONE archives.timezone)::date
+            WHEN idle_windows.client IS NULL THEN NULL
+            WHEN archives.has_client_cells THEN archives.client_cells_since
+            ELSE (archives.retained_since AT TIME ZONE archives.timezone)::date
         END AS retained_on,
         (
             coalesce(idle_windows.since, timestamptz '-infinity') AT TIME ZONE archives.timezone

@@ -49,7 +49,8 @@ CREATE FUNCTION mart.selected_days(
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
--- Only one of the two parts is read, and it is known which one before either is.
+-- Cells of all clients, cells of one client, or what is in neither: before anything is read, it is known which
+-- of these is.
 SELECT
     day_cells.archive,
     day_cells.kind,
@@ -91,6 +92,63 @@ SELECT
 FROM mart.day_cells
 WHERE
     selected_days.client IS NULL
+    AND selected_days.is_exact IS NOT TRUE
+    AND (selected_days.archive IS NULL OR day_cells.archive = selected_days.archive)
+    AND coalesce(selected_days.since, timestamptz '-infinity')
+    < coalesce(selected_days.until, timestamptz 'infinity')
+    AND day_cells.starts_on
+    >= (coalesce(selected_days.since, timestamptz '-infinity') AT TIME ZONE day_cells.timezone)::date
+    AND day_cells.starts_on
+    < coalesce(selected_days.until, timestamptz 'infinity') AT TIME ZONE day_cells.timezone
+    AND (selected_days.interface IS NULL OR day_cells.interface = selected_days.interface)
+    AND (selected_days.direction IS NULL OR day_cells.direction = selected_days.direction)
+    AND (
+        selected_days.class_of_service IS NULL OR day_cells.class_of_service = selected_days.class_of_service
+    )
+
+UNION ALL
+
+SELECT
+    day_cells.archive,
+    day_cells.kind,
+    day_cells.timezone,
+    day_cells.source,
+    day_cells.interface,
+    day_cells.direction,
+    day_cells.class_of_service,
+    day_cells.transfer_count,
+    day_cells.failed_count,
+    day_cells.saturated_count,
+    day_cells.size_bytes,
+    day_cells.unknown_size_count,
+    day_cells.duration_us,
+    day_cells.unknown_duration_count,
+    day_cells.ambiguous_count,
+    day_cells.day_only_count,
+    day_cells.coarse_count,
+    day_cells.below_clock_count,
+    day_cells.flagged_saturated_count,
+    day_cells.inconsistent_count,
+    day_cells.rated_size_bytes,
+    day_cells.rated_duration_us,
+    day_cells.hours,
+    day_cells.hour_transfer_counts,
+    day_cells.hour_failed_counts,
+    day_cells.hour_size_bytes,
+    day_cells.hour_unknown_size_counts,
+    day_cells.rate_bins,
+    day_cells.rate_counts,
+    day_cells.ten_minutes,
+    day_cells.ten_minute_counts,
+    day_cells.ten_minute_marks,
+    day_cells.largest,
+    day_cells.longest,
+    day_cells.rate_bytes_per_s,
+    day_cells.is_failure_logged,
+    day_cells.starts_on
+FROM mart.client_day_cells AS day_cells
+WHERE
+    day_cells.client = selected_days.client
     AND selected_days.is_exact IS NOT TRUE
     AND (selected_days.archive IS NULL OR day_cells.archive = selected_days.archive)
     AND coalesce(selected_days.since, timestamptz '-infinity')
@@ -240,6 +298,17 @@ CROSS JOIN
     ) AS ten (minutes)
 WHERE
     (selected_days.client IS NOT NULL OR selected_days.is_exact)
+    -- If all archives have cells of single clients, no month of the facts is read.
+    AND (
+        selected_days.is_exact
+        OR EXISTS (
+            SELECT FROM mart.archives AS uncounted
+            WHERE
+                NOT uncounted.has_client_cells
+                AND (selected_days.archive IS NULL OR uncounted.archive = selected_days.archive)
+        )
+    )
+    AND (selected_days.is_exact OR NOT archives.has_client_cells)
     AND coalesce(selected_days.since, timestamptz '-infinity')
     < coalesce(selected_days.until, timestamptz 'infinity')
     AND found.ended_local::date

@@ -53,4 +53,5 @@ FROM hit_cells
 INNER JOIN routes ON hit_cells.route_id = routes.id
 INNER JOIN sources ON routes.source_id = sources.id
 INNER JOIN archives ON sources.archive_id = archives.id
-LEFT JOIN archives_with_stages ON sources.archive_id = archives_with_stages.archive_id;
+LEFT JOIN archives_with_stages ON sources.archive_id = archives_with_stages.archive_id
+WHERE routes.client_id IS NULL;

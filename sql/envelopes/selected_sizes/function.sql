@@ -68,7 +68,8 @@ spans AS MATERIALIZED (
         ) AS parts (span, since_at, until_at, longer_since_at, longer_until_at)
 )
 
--- Only one of the two parts is read, and it is known which one before either is.
+-- Cells of all clients, cells of one client, or what is in neither: before anything is read, it is known which
+-- of these is.
 SELECT
     size_cells.archive,
     size_cells.kind,
@@ -86,6 +87,37 @@ FROM mart.size_cells
 INNER JOIN spans ON size_cells.archive = spans.archive AND size_cells.span = spans.span
 WHERE
     selected_sizes.client IS NULL
+    AND selected_sizes.is_exact IS NOT TRUE
+    AND size_cells.starts_on >= spans.since_at
+    AND size_cells.starts_on < spans.until_at
+    AND (size_cells.starts_on >= spans.longer_since_at AND size_cells.starts_on < spans.longer_until_at)
+    IS NOT TRUE
+    AND (selected_sizes.interface IS NULL OR size_cells.interface = selected_sizes.interface)
+    AND (selected_sizes.direction IS NULL OR size_cells.direction = selected_sizes.direction)
+    AND (
+        selected_sizes.class_of_service IS NULL
+        OR size_cells.class_of_service = selected_sizes.class_of_service
+    )
+
+UNION ALL
+
+SELECT
+    size_cells.archive,
+    size_cells.kind,
+    size_cells.interface,
+    size_cells.direction,
+    size_cells.size_bins,
+    size_cells.size_bytes,
+    size_cells.shortest_s,
+    size_cells.time_bins,
+    size_cells.time_counts,
+    size_cells.duration_s,
+    size_cells.first_on,
+    size_cells.last_on
+FROM mart.client_size_cells AS size_cells
+INNER JOIN spans ON size_cells.archive = spans.archive AND size_cells.span = spans.span
+WHERE
+    size_cells.client = selected_sizes.client
     AND selected_sizes.is_exact IS NOT TRUE
     AND size_cells.starts_on >= spans.since_at
     AND size_cells.starts_on < spans.until_at
@@ -132,6 +164,17 @@ CROSS JOIN
     LATERAL (VALUES ((transfers.ended_at AT TIME ZONE archives.timezone)::date)) AS found (ended_on)
 WHERE
     (selected_sizes.client IS NOT NULL OR selected_sizes.is_exact)
+    -- If all archives have cells of single clients, no month of the facts is read.
+    AND (
+        selected_sizes.is_exact
+        OR EXISTS (
+            SELECT FROM mart.archives AS uncounted
+            WHERE
+                NOT uncounted.has_client_cells
+                AND (selected_sizes.archive IS NULL OR uncounted.archive = selected_sizes.archive)
+        )
+    )
+    AND (selected_sizes.is_exact OR NOT archives.has_client_cells)
     AND NOT transfers.is_filtered
     AND found.ended_on >= ranges.since_day
     AND found.ended_on < ranges.until_local

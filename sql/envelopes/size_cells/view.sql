@@ -39,4 +39,5 @@ SELECT
 FROM size_cells
 INNER JOIN routes ON size_cells.route_id = routes.id
 INNER JOIN sources ON routes.source_id = sources.id
-INNER JOIN archives ON sources.archive_id = archives.id;
+INNER JOIN archives ON sources.archive_id = archives.id
+WHERE routes.client_id IS NULL;

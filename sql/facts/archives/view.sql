@@ -10,5 +10,8 @@ SELECT
     archives.timezone,
 
     archives.created_at,
-    archives.retained_since
+    archives.retained_since,
+
+    archives.client_cells_since,
+    archives.has_client_cells
 FROM archives;

@@ -43,4 +43,5 @@ SELECT
 FROM request_cells
 INNER JOIN routes ON request_cells.route_id = routes.id
 INNER JOIN sources ON routes.source_id = sources.id
-INNER JOIN archives ON sources.archive_id = archives.id;
+INNER JOIN archives ON sources.archive_id = archives.id
+WHERE routes.client_id IS NULL;

@@ -32,7 +32,8 @@ CREATE FUNCTION mart.selected_request_days(
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
--- Only one of the two parts is read, and it is known which one before either is.
+-- Cells of all clients, cells of one client, or what is in neither: before anything is read, it is known which
+-- of these is.
 SELECT
     request_cells.archive,
     request_cells.kind,
@@ -57,6 +58,49 @@ SELECT
 FROM mart.request_cells
 WHERE
     selected_request_days.client IS NULL
+    AND selected_request_days.is_exact IS NOT TRUE
+    AND (selected_request_days.archive IS NULL OR request_cells.archive = selected_request_days.archive)
+    AND coalesce(selected_request_days.since, timestamptz '-infinity')
+    < coalesce(selected_request_days.until, timestamptz 'infinity')
+    AND request_cells.starts_on
+    >= (
+        coalesce(selected_request_days.since, timestamptz '-infinity') AT TIME ZONE request_cells.timezone
+    )::date
+    AND request_cells.starts_on
+    < coalesce(selected_request_days.until, timestamptz 'infinity') AT TIME ZONE request_cells.timezone
+    AND (selected_request_days.interface IS NULL OR request_cells.interface = selected_request_days.interface)
+    AND (selected_request_days.direction IS NULL OR request_cells.direction = selected_request_days.direction)
+    AND (
+        selected_request_days.class_of_service IS NULL
+        OR request_cells.class_of_service = selected_request_days.class_of_service
+    )
+
+UNION ALL
+
+SELECT
+    request_cells.archive,
+    request_cells.kind,
+    request_cells.timezone,
+    request_cells.source,
+    request_cells.interface,
+    request_cells.direction,
+    request_cells.class_of_service,
+    request_cells.request_count,
+    request_cells.below_clock_count,
+    request_cells.negative_count,
+    request_cells.size_bins,
+    request_cells.size_counts,
+    request_cells.duration_bins,
+    request_cells.duration_counts,
+    request_cells.wait_bins,
+    request_cells.wait_counts,
+    request_cells.size_bytes,
+    request_cells.duration_s,
+    request_cells.waited_s,
+    request_cells.starts_on
+FROM mart.client_request_cells AS request_cells
+WHERE
+    request_cells.client = selected_request_days.client
     AND selected_request_days.is_exact IS NOT TRUE
     AND (selected_request_days.archive IS NULL OR request_cells.archive = selected_request_days.archive)
     AND coalesce(selected_request_days.since, timestamptz '-infinity')
@@ -115,8 +159,20 @@ FROM
         client => selected_request_days.client,
         class_of_service => selected_request_days.class_of_service
     ) AS requests
+INNER JOIN mart.archives ON requests.archive = archives.archive
 WHERE
     (selected_request_days.client IS NOT NULL OR selected_request_days.is_exact)
+    -- If all archives have cells of single clients, no month of the facts is read.
+    AND (
+        selected_request_days.is_exact
+        OR EXISTS (
+            SELECT FROM mart.archives AS uncounted
+            WHERE
+                NOT uncounted.has_client_cells
+                AND (selected_request_days.archive IS NULL OR uncounted.archive = selected_request_days.archive)
+        )
+    )
+    AND (selected_request_days.is_exact OR NOT archives.has_client_cells)
     AND coalesce(selected_request_days.since, timestamptz '-infinity')
     < coalesce(selected_request_days.until, timestamptz 'infinity')
     -- A zone costs more than all else, so it is left out where there is nothing to compare.

@@ -22,6 +22,7 @@ AS $function$
 WITH ranges AS (
     SELECT
         archives.archive,
+        archives.has_client_cells,
         found.since_day,
         found.until_local,
         date_trunc('month', found.since_day - interval '1 day') + interval '1 month' AS since_month,
@@ -62,7 +63,7 @@ spans AS MATERIALIZED (
         ) AS parts (span, since_at, until_at, longer_since_at, longer_until_at)
 ),
 
--- The requests are counted only for a client, which the cells do not know.
+-- The requests are counted only for a client of which there are no cells.
 of_client AS (
     SELECT
         requests.archive,
@@ -86,6 +87,14 @@ of_client AS (
     INNER JOIN ranges ON requests.archive = ranges.archive
     WHERE
         selected_users.client IS NOT NULL
+        -- If all archives have cells of single clients, no month of the facts is read.
+        AND EXISTS (
+            SELECT FROM mart.archives AS uncounted
+            WHERE
+                NOT uncounted.has_client_cells
+                AND (selected_users.archive IS NULL OR uncounted.archive = selected_users.archive)
+        )
+        AND NOT ranges.has_client_cells
         AND requests.transfer_id IS NOT NULL
         AND requests.is_failed IS NOT TRUE
         AND requests.user_id IS NOT NULL
@@ -106,7 +115,8 @@ of_client AS (
         requests.user_id
 )
 
--- Only one of the two parts is read, and it is known which one before either is.
+-- Cells of all clients, cells of one client, or what is in neither: before anything is read, it is known which
+-- of these is.
 SELECT
     user_cells.archive,
     user_cells.kind,
@@ -119,6 +129,31 @@ FROM mart.user_cells
 INNER JOIN spans ON user_cells.archive = spans.archive AND user_cells.span = spans.span
 WHERE
     selected_users.client IS NULL
+    AND user_cells.starts_on >= spans.since_at
+    AND user_cells.starts_on < spans.until_at
+    AND (user_cells.starts_on >= spans.longer_since_at AND user_cells.starts_on < spans.longer_until_at)
+    IS NOT TRUE
+    AND (selected_users.interface IS NULL OR user_cells.interface = selected_users.interface)
+    AND (selected_users.direction IS NULL OR user_cells.direction = selected_users.direction)
+    AND (
+        selected_users.class_of_service IS NULL
+        OR user_cells.class_of_service = selected_users.class_of_service
+    )
+
+UNION ALL
+
+SELECT
+    user_cells.archive,
+    user_cells.kind,
+    user_cells.interface,
+    user_cells.direction,
+    user_cells.user_ids,
+    user_cells.request_counts,
+    user_cells.size_bytes
+FROM mart.client_user_cells AS user_cells
+INNER JOIN spans ON user_cells.archive = spans.archive AND user_cells.span = spans.span
+WHERE
+    user_cells.client = selected_users.client
     AND user_cells.starts_on >= spans.since_at
     AND user_cells.starts_on < spans.until_at
     AND (user_cells.starts_on >= spans.longer_since_at AND user_cells.starts_on < spans.longer_until_at)

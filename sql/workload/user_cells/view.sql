@@ -34,4 +34,5 @@ SELECT
 FROM user_cells
 INNER JOIN routes ON user_cells.route_id = routes.id
 INNER JOIN sources ON routes.source_id = sources.id
-INNER JOIN archives ON sources.archive_id = archives.id;
+INNER JOIN archives ON sources.archive_id = archives.id
+WHERE routes.client_id IS NULL;
