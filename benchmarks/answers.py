@@ -13,6 +13,9 @@ For some functions, DuckDB answers the same query over all rows, in one thread; 
 to ours. Only ratios mean anything on another machine. With `--limit-ms`, the exit status is 1 if any query
 takes longer.
 
+With `--clients`, the archive counts single clients (`tapewise archives clients`), and the disk and time that
+this costs are printed. A later run with the same `--keep` and without the option uses them, too.
+
 With `--pages`, all queries of each page are run instead, as Superset sends them if no filter is set, and the
 times of each page are added up.
 """
@@ -32,7 +35,8 @@ from benchmarks.lines import WEEKS, ZONE, write_lines
 from benchmarks.load import run_apart, working_folder
 from tapewise.dashboards.datasets import FUNCTIONS, GROUPINGS, MORE_ARGUMENTS, Dataset, write_groupings
 from tapewise.dashboards.notes import ASSETS
-from tapewise.schema.database import Role
+from tapewise.ingest.upkeep.client_counts import CELL_TABLES, count_clients
+from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.settings import read_settings
 from tapewise.schema.tables.upgrade import open_ready_warehouse
 
@@ -104,6 +108,9 @@ def main() -> None:
     parser.add_argument("--only", nargs="*", default=[], metavar="CHART", help="ask only these charts")
     parser.add_argument("--scopes", nargs="*", default=list(SCOPES), choices=list(SCOPES))
     parser.add_argument("--pages", action="store_true", help="run the queries of whole pages instead")
+    parser.add_argument(
+        "--clients", action="store_true", help="count single clients, and print what it costs"
+    )
     parser.add_argument("--limit-ms", type=float, help="fail if an answer takes more CPU time than this")
     arguments = parser.parse_args()
     charts = {name: chart for name, chart in read_charts().items() if name in (arguments.only or [name])}
@@ -113,6 +120,8 @@ def main() -> None:
             fill(home, folder, arguments.rows, arguments.years * WEEKS_A_YEAR if arguments.years else WEEKS)
             # In a separate process, because the rows need more memory than the rest of the benchmark.
             run_apart(copy_to_duckdb, home, peer)
+        if arguments.clients:
+            run_apart(count_single_clients, home)
         with (
             open_ready_warehouse(read_settings(home=home)) as warehouse,
             warehouse.connect(Role.READER, autocommit=True) as reader,
@@ -140,6 +149,38 @@ def fill(home: Path, folder: Path, rows: int, weeks: float) -> None:
             cwd=folder,
         )
         log.unlink()
+
+
+def count_single_clients(home: Path) -> None:
+    """Count each client of its own, and print how long it took and how much disk the cells take."""
+    with open_ready_warehouse(read_settings(home=home)) as warehouse:
+        before = measure_disk(warehouse)
+        begin = time.perf_counter()
+        counts = count_clients(warehouse, ARCHIVE)
+        elapsed_s = time.perf_counter() - begin
+        after = measure_disk(warehouse)
+    facts_bytes = after["transfers"]
+    print(
+        f"Counted {counts.client_count:,} single clients in {elapsed_s:,.0f} s."
+        if counts.is_changed
+        else f"{counts.client_count:,} single clients were counted before."
+    )
+    for table in CELL_TABLES:
+        print(f"{table:20} {before[table] / 1e6:8.1f} MB before {after[table] / 1e6:8.1f} MB after")
+    total_bytes = sum(after[table] for table in CELL_TABLES)
+    print(f"These are {100 * total_bytes / facts_bytes:.1f} % of {facts_bytes / 1e6:,.0f} MB of transfers.")
+
+
+def measure_disk(warehouse: Warehouse) -> dict[str, int]:
+    """Return how many bytes the tables of cells and the transfers take, with their indexes."""
+    with warehouse.connect(Role.OWNER) as connection:
+        rows = connection.execute(
+            "SELECT name, sum(pg_total_relation_size(part.relid))::bigint"
+            " FROM unnest(%s::text[]) AS name, pg_partition_tree(('core.' || name)::regclass) AS part"
+            " GROUP BY name",
+            [[*CELL_TABLES, "transfers"]],
+        ).fetchall()
+    return dict(rows)
 
 
 def copy_to_duckdb(home: Path, peer: Path) -> None:

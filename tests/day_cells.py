@@ -116,7 +116,8 @@ _RECOUNT = f"""
         FROM bins GROUP BY cell
     ),
     recount AS (
-        SELECT source_id, interface, direction, class_of_service, client_id, day, transfer_count, failed_count,
+        SELECT source_id, interface, direction, class_of_service, client_id, day, transfer_count,
+            failed_count,
             saturated_count, size_bytes, duration_us, unknown_size_count, unknown_duration_count,
             ambiguous_count, day_only_count, coarse_count, below_clock_count, flagged_saturated_count,
             inconsistent_count, rated_size_bytes, rated_duration_us,
@@ -141,8 +142,10 @@ _RECOUNT = f"""
 _SIZES = f"""
     placed AS ({_PLACED}),
     measured AS (
-        SELECT ROW(source_id, interface, direction, class_of_service, client_id, span, starts_on)::text AS cell,
-            source_id, interface, direction, class_of_service, client_id, span, starts_on, day, size_bytes, duration_s,
+        SELECT ROW(source_id, interface, direction, class_of_service, client_id, span,
+            starts_on)::text AS cell,
+            source_id, interface, direction, class_of_service, client_id, span, starts_on, day, size_bytes,
+            duration_s,
             -- The first bin has empty files. The others are three for each number of digits.
             CASE WHEN size_bytes < 0 THEN 0 WHEN size_bytes = 0 THEN 1
             ELSE 3 * length(size_bytes::text) - 2 + (
@@ -167,7 +170,8 @@ _SIZES = f"""
             AND (duration_s >= 10 OR NOT is_duration_coarse)
     ),
     spans AS (
-        SELECT cell, source_id, interface, direction, class_of_service, client_id, span, starts_on, min(day) AS first_on,
+        SELECT cell, source_id, interface, direction, class_of_service, client_id, span, starts_on,
+            min(day) AS first_on,
             max(day) AS last_on
         FROM measured
         GROUP BY cell, source_id, interface, direction, class_of_service, client_id, span, starts_on
@@ -191,7 +195,8 @@ _SIZES = f"""
         FROM by_time GROUP BY cell
     ),
     recount AS (
-        SELECT source_id, interface, direction, class_of_service, client_id, span, starts_on, first_on, last_on,
+        SELECT source_id, interface, direction, class_of_service, client_id, span, starts_on, first_on,
+            last_on,
             size_bins, size_bytes, shortest_s, time_bins, time_counts
         FROM spans JOIN size_arrays USING (cell) JOIN time_arrays USING (cell)
     )

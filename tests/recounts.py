@@ -2,7 +2,7 @@
 
 import psycopg
 
-# With `core.archives`, and rows that have a `host_id`: each is counted for all clients, and perhaps for its own.
+# Joined to `core.archives` and rows with a `host_id`: these count for all clients, and perhaps for their own.
 CLIENTS = """
     CROSS JOIN LATERAL (
         SELECT NULL::integer AS client_id UNION ALL SELECT host_id WHERE has_client_cells AND host_id > 0

@@ -7,7 +7,8 @@ from tests.recounts import CLIENTS, fill_cells, write_comparison
 # As in mart.requests: what counts of core.requests, and each transfer that no row of it reports.
 _ASKED = """
     SELECT requests.source_id, requests.interface, requests.direction, requests.class_of_service,
-        requests.archive_id, requests.host_id, requests.ended_at, size_bytes, duration_s, started_at, submitted_at,
+        requests.archive_id, requests.host_id, requests.ended_at, size_bytes, duration_s, started_at,
+        submitted_at,
         ended_at <> date_trunc('second', ended_at)
         AND coalesce(asked_at <> date_trunc('second', asked_at), true) AS is_fine
     FROM core.requests CROSS JOIN LATERAL (
@@ -17,7 +18,8 @@ _ASKED = """
     WHERE is_counted AND transfer_id > 0 AND coalesce(is_failed, false) = false
     UNION ALL
     SELECT alone.source_id, interface, direction, class_of_service, alone.archive_id, host_id, ended_at,
-        size_bytes, duration_s, started_at, started_at - round((open_s * 1e6)) * interval '1 microsecond', true
+        size_bytes, duration_s, started_at, started_at - round((open_s * 1e6)) * interval '1 microsecond',
+        true
     FROM core.transfers AS alone JOIN ledger.sources ON sources.id = source_id AND is_counted
     WHERE is_failed = false AND (alone.archive_id, ended_at, alone.id) NOT IN (
         SELECT archive_id, ended_at, transfer_id FROM core.requests WHERE transfer_id IS NOT NULL
@@ -68,12 +70,14 @@ _RECOUNT = f"""
         FROM binned GROUP BY cell, quantity
     ),
     cells AS (
-        SELECT cell, source_id, interface, direction, class_of_service, client_id, day, count(*) AS request_count,
+        SELECT cell, source_id, interface, direction, class_of_service, client_id, day,
+            count(*) AS request_count,
             sum(is_below_clock::integer) AS below_clock_count, sum(is_negative::integer) AS negative_count
         FROM placed GROUP BY cell, source_id, interface, direction, class_of_service, client_id, day
     ),
     recount AS (
-        SELECT source_id, interface, direction, class_of_service, client_id, day, request_count, below_clock_count,
+        SELECT source_id, interface, direction, class_of_service, client_id, day, request_count,
+            below_clock_count,
             negative_count,
             coalesce(size.bins, '{{}}') AS size_bins, coalesce(size.counts, '{{}}') AS size_counts,
             coalesce(duration.bins, '{{}}') AS duration_bins,

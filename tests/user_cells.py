@@ -32,9 +32,11 @@ _RECOUNT = f"""
         CROSS JOIN (VALUES ('day'), ('month'), ('year')) AS spans (span)
     ),
     users AS (
-        SELECT source_id, interface, direction, class_of_service, client_id, span, starts_on, user_id, count(*) AS n,
+        SELECT source_id, interface, direction, class_of_service, client_id, span, starts_on, user_id,
+            count(*) AS n,
             sum(coalesce(size_bytes, 0)) AS bytes
-        FROM placed GROUP BY source_id, interface, direction, class_of_service, client_id, span, starts_on, user_id
+        FROM placed GROUP BY source_id, interface, direction, class_of_service, client_id, span, starts_on,
+            user_id
     ),
     recount AS (
         SELECT source_id, interface, direction, class_of_service, client_id, span, starts_on,

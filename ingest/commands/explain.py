@@ -133,7 +133,8 @@ def clients(settings: Settings, name: str, is_on: bool) -> None:
         counts = (count_clients if is_on else drop_client_counts)(warehouse, name, report_wait)
     if not is_on:
         click.echo(
-            f"Archive {label} counts no single clients any more: those of {counts.client_count:,} are deleted."
+            f"Archive {label} counts no single clients any more, and has deleted the cells of"
+            f" {counts.client_count:,}."
             if counts.is_changed
             else f"Archive {label} counts no single clients."
         )

@@ -5,7 +5,8 @@ from typing import LiteralString
 SELECT_SOURCE: LiteralString = """
     SELECT sources.id, archive_id, archives.name AS archive, kind, archives.timezone AS archive_timezone,
         sources.name, format, sources.timezone, clock_resolution_s, is_counted, earliest_at, latest_at,
-        retained_since, has_client_cells, pseudonym_key_id, layout_text, is_shared, failure_tables, failures_as,
+        retained_since, has_client_cells, pseudonym_key_id, layout_text, is_shared, failure_tables,
+        failures_as,
         NOT EXISTS (SELECT FROM ledger.log_files WHERE source_id = sources.id) AS is_unread
     FROM ledger.sources JOIN core.archives ON archives.id = archive_id
     WHERE """

@@ -53,8 +53,7 @@ def count_clients(
     """Count each client of archive `name` of its own, now and in each load from now on.
 
     Reads all transfers and requests, `rows_at_once` at a time. Everything happens in one transaction, which
-    waits for any load of the archive (and calls `on_wait`). Days whose detail the archive has forgotten cannot
-    be counted. Raises LookupFailedError if there is no such archive.
+    waits for any load of the archive (and calls `on_wait`). Forgotten days cannot be counted. Raises LookupFailedError if there is no such archive.
     """
     with closing(warehouse.connect(Role.OWNER)) as connection, connection.transaction():
         archive, is_counted = _lock(connection, name, on_wait)
@@ -157,9 +156,7 @@ def _count_requests(connection: psycopg.Connection, archive_id: int, rows_at_onc
         add_requests(connection, sum_held_changes(connection, timezone, Clients.EACH, values))
 
 
-def _cut_ranges(
-    counts: Sequence[tuple[date, int]], rows_at_once: int
-) -> Iterator[tuple[datetime, datetime]]:
+def _cut_ranges(counts: Sequence[tuple[date, int]], rows_at_once: int) -> Iterator[tuple[datetime, datetime]]:
     """Cut days (UTC) and their numbers of rows into ranges of days with at most so many rows, or one day."""
     begin, row_count = 0, 0
     for end, (_, count) in enumerate(counts):

@@ -26,7 +26,7 @@ def upgrade() -> None:
         ALTER TABLE core.routes ADD CONSTRAINT routes_source_id_key
             UNIQUE NULLS NOT DISTINCT (source_id, interface, direction, class_of_service, client_id);
         COMMENT ON TABLE core.routes IS
-            'One row per source, interface, direction, class of service and perhaps client that a cell counts';
+            'One row per source, interface, direction, class of service and client that a cell counts';
         """
     )
 

@@ -221,7 +221,7 @@ routes = sa.Table(
     sa.CheckConstraint("direction in ('put', 'get')", name="direction"),
     sa.Index("routes_client_id_idx", "client_id"),
     schema="core",
-    comment="One row per source, interface, direction, class of service and perhaps client that a cell counts",
+    comment="One row per source, interface, direction, class of service and client that a cell counts",
 )
 
 

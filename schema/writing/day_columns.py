@@ -60,7 +60,7 @@ def merge_arrays(
 
 
 _COLUMNS = SUMS | {name: f"{kind}[]" for name, kind in ARRAYS.items()} | MAXIMA
-# The parameters: an array for each part of a route, the days, an array of texts for each column, and the source.
+# The parameters: arrays for routes, the days, an array of texts for each column, and the source.
 ADD = (
     f"INSERT INTO core.day_cells AS held (route_id, day, {', '.join(_COLUMNS)})"  # noqa: S608 - as above
     " SELECT routes.id, given.day, "

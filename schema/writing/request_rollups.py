@@ -52,9 +52,7 @@ class RequestSums(NamedTuple):
         return RequestSums(self.cells.negate(), hit_cells.negate(self.hits), user_cells.negate(self.users))
 
 
-def sum_transfers(
-    transfers: pl.DataFrame, timezone: str, clients: Clients = Clients.ALL
-) -> RequestSums:
+def sum_transfers(transfers: pl.DataFrame, timezone: str, clients: Clients = Clients.ALL) -> RequestSums:
     """Return the sums of transfers (rows with the columns in TRANSFER), each as a request of its own."""
     transfers = split_clients(transfers, clients)
     return RequestSums(

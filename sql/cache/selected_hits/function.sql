@@ -25,25 +25,8 @@ CREATE FUNCTION mart.selected_hits(
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
--- The range by the clock of each archive, in whole days, and the first day of which the detail is left.
-WITH ranges AS MATERIALIZED (
-    SELECT
-        archives.archive,
-        (coalesce(selected_hits.since, timestamptz '-infinity') AT TIME ZONE archives.timezone)::date
-            AS since_on,
-        coalesce(selected_hits.until, timestamptz 'infinity') AT TIME ZONE archives.timezone AS until_local,
-        coalesce(
-            (archives.retained_since AT TIME ZONE archives.timezone)::date, date '-infinity'
-        ) AS retained_on
-    FROM mart.archives
-    WHERE
-        (selected_hits.archive IS NULL OR archives.archive = selected_hits.archive)
-        AND coalesce(selected_hits.since, timestamptz '-infinity')
-        < coalesce(selected_hits.until, timestamptz 'infinity')
-),
-
 -- The days of all windows form one value, because they are looked up for each row.
-bypasses AS MATERIALIZED (
+WITH bypasses AS MATERIALIZED (
     SELECT
         bypassed_days.archive,
         bypassed_days.class_of_service,
@@ -53,6 +36,30 @@ bypasses AS MATERIALIZED (
         FILTER (WHERE NOT bypassed_days.is_whole) AS part_days
     FROM mart.bypassed_days
     GROUP BY bypassed_days.archive, bypassed_days.class_of_service
+),
+
+-- The range by the clock of each archive, in whole days, the first day of which the detail is left, and
+-- whether cells answer for one client.
+ranges AS MATERIALIZED (
+    SELECT
+        archives.archive,
+        (coalesce(selected_hits.since, timestamptz '-infinity') AT TIME ZONE archives.timezone)::date
+            AS since_on,
+        coalesce(selected_hits.until, timestamptz 'infinity') AT TIME ZONE archives.timezone AS until_local,
+        coalesce(
+            (archives.retained_since AT TIME ZONE archives.timezone)::date, date '-infinity'
+        ) AS retained_on,
+        -- Days that a bypass covers in part are not judged by cells.
+        archives.has_client_cells
+        AND NOT EXISTS (
+            SELECT FROM bypasses
+            WHERE bypasses.archive = archives.archive AND bypasses.part_days IS NOT NULL
+        ) AS has_client_cells
+    FROM mart.archives
+    WHERE
+        (selected_hits.archive IS NULL OR archives.archive = selected_hits.archive)
+        AND coalesce(selected_hits.since, timestamptz '-infinity')
+        < coalesce(selected_hits.until, timestamptz 'infinity')
 ),
 
 -- Days of which requests are read, because a bypass began or ended within them.
@@ -76,20 +83,10 @@ days_of_requests AS MATERIALIZED (
         AND hit_cells.starts_on - evidence.days_ago <@ bypasses.part_days
 ),
 
-cells AS (
-    SELECT
-        hit_cells.*,
-        bypasses.whole_days,
-        bypasses.part_days,
-        class_bypasses.whole_days AS class_whole_days,
-        class_bypasses.part_days AS class_part_days
+-- Cells of all clients, or of one client where it has some.
+counted AS (
+    SELECT hit_cells.*
     FROM mart.hit_cells
-    LEFT JOIN bypasses
-        ON hit_cells.archive = bypasses.archive AND bypasses.class_of_service IS NULL
-    LEFT JOIN bypasses AS class_bypasses
-        ON
-            hit_cells.archive = class_bypasses.archive
-            AND hit_cells.class_of_service = class_bypasses.class_of_service
     LEFT JOIN days_of_requests
         ON
             hit_cells.archive = days_of_requests.archive
@@ -97,7 +94,45 @@ cells AS (
     WHERE
         selected_hits.client IS NULL
         AND days_of_requests.archive IS NULL
-        AND (selected_hits.archive IS NULL OR hit_cells.archive = selected_hits.archive)
+
+    UNION ALL
+
+    SELECT
+        of_client.archive,
+        of_client.kind,
+        of_client.timezone,
+        of_client.source,
+        of_client.interface,
+        of_client.direction,
+        of_client.class_of_service,
+        of_client.has_stages,
+        of_client.codes,
+        of_client.get_counts,
+        of_client.size_bytes,
+        of_client.starts_on
+    FROM mart.client_hit_cells AS of_client
+    INNER JOIN ranges ON of_client.archive = ranges.archive
+    WHERE
+        of_client.client = selected_hits.client
+        AND ranges.has_client_cells
+),
+
+cells AS (
+    SELECT
+        hit_cells.*,
+        bypasses.whole_days,
+        bypasses.part_days,
+        class_bypasses.whole_days AS class_whole_days,
+        class_bypasses.part_days AS class_part_days
+    FROM counted AS hit_cells
+    LEFT JOIN bypasses
+        ON hit_cells.archive = bypasses.archive AND bypasses.class_of_service IS NULL
+    LEFT JOIN bypasses AS class_bypasses
+        ON
+            hit_cells.archive = class_bypasses.archive
+            AND hit_cells.class_of_service = class_bypasses.class_of_service
+    WHERE
+        (selected_hits.archive IS NULL OR hit_cells.archive = selected_hits.archive)
         AND coalesce(selected_hits.since, timestamptz '-infinity')
         < coalesce(selected_hits.until, timestamptz 'infinity')
         -- Without a limit, the planner knows how many cells there are.
@@ -231,6 +266,12 @@ INNER JOIN ranges ON requests.archive = ranges.archive
 CROSS JOIN LATERAL (VALUES ((requests.ended_at AT TIME ZONE requests.timezone)::date)) AS local (ended_on)
 WHERE
     selected_hits.client IS NOT NULL
+    -- If all archives have cells of single clients, no month of the requests is read.
+    AND EXISTS (
+        SELECT FROM ranges AS uncounted
+        WHERE NOT uncounted.has_client_cells
+    )
+    AND NOT ranges.has_client_cells
     AND requests.direction = 'get'
     AND NOT requests.is_failed
     AND NOT requests.is_warm_up

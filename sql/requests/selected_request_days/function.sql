@@ -32,8 +32,8 @@ CREATE FUNCTION mart.selected_request_days(
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
--- Cells of all clients, cells of one client, or what is in neither: before anything is read, it is known which
--- of these is.
+-- Cells of all clients, cells of one client, or the facts of one that has no cells: it is known which of these
+-- to read before any is.
 SELECT
     request_cells.archive,
     request_cells.kind,
@@ -169,7 +169,10 @@ WHERE
             SELECT FROM mart.archives AS uncounted
             WHERE
                 NOT uncounted.has_client_cells
-                AND (selected_request_days.archive IS NULL OR uncounted.archive = selected_request_days.archive)
+                AND (
+                    selected_request_days.archive IS NULL
+                    OR uncounted.archive = selected_request_days.archive
+                )
         )
     )
     AND (selected_request_days.is_exact OR NOT archives.has_client_cells)

@@ -115,8 +115,8 @@ of_client AS (
         requests.user_id
 )
 
--- Cells of all clients, cells of one client, or what is in neither: before anything is read, it is known which
--- of these is.
+-- Cells of all clients, cells of one client, or the facts of one that has no cells: it is known which of these
+-- to read before any is.
 SELECT
     user_cells.archive,
     user_cells.kind,
