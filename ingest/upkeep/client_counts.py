@@ -53,7 +53,8 @@ def count_clients(
     """Count each client of archive `name` of its own, now and in each load from now on.
 
     Reads all transfers and requests, `rows_at_once` at a time. Everything happens in one transaction, which
-    waits for any load of the archive (and calls `on_wait`). Forgotten days cannot be counted. Raises LookupFailedError if there is no such archive.
+    waits for any load of the archive (and calls `on_wait`). Forgotten days cannot be counted. Raises
+    LookupFailedError if there is no such archive.
     """
     with closing(warehouse.connect(Role.OWNER)) as connection, connection.transaction():
         archive, is_counted = _lock(connection, name, on_wait)

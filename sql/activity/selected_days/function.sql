@@ -49,8 +49,8 @@ CREATE FUNCTION mart.selected_days(
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
--- Cells of all clients, cells of one client, or the facts of one that has no cells: it is known which of these
--- to read before any is.
+-- Cells of all clients, cells of one client, or the facts of a client without cells: only what is needed is
+-- read, and it is known what that is before anything is.
 SELECT
     day_cells.archive,
     day_cells.kind,

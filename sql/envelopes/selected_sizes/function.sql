@@ -68,8 +68,8 @@ spans AS MATERIALIZED (
         ) AS parts (span, since_at, until_at, longer_since_at, longer_until_at)
 )
 
--- Cells of all clients, cells of one client, or the facts of one that has no cells: it is known which of these
--- to read before any is.
+-- Cells of all clients, cells of one client, or the facts of a client without cells: only what is needed is
+-- read, and it is known what that is before anything is.
 SELECT
     size_cells.archive,
     size_cells.kind,

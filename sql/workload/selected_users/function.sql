@@ -115,8 +115,8 @@ of_client AS (
         requests.user_id
 )
 
--- Cells of all clients, cells of one client, or the facts of one that has no cells: it is known which of these
--- to read before any is.
+-- Cells of all clients, cells of one client, or the facts of a client without cells: only what is needed is
+-- read, and it is known what that is before anything is.
 SELECT
     user_cells.archive,
     user_cells.kind,
