@@ -272,6 +272,8 @@ class Mart:
         timezone: Values = None,
         created_at: Values = None,
         retained_since: Values = None,
+        client_cells_since: Values = None,
+        has_client_cells: Values = None,
     ) -> pl.DataFrame:
         """One row per archive.
 
@@ -288,6 +290,11 @@ class Mart:
             retained_since: the time from which individual transactions are kept (`tapewise forget`
                 removes earlier ones); only mart.activity and mart.activity_cells cover earlier times.
                 Null if nothing is forgotten
+            client_cells_since: the first local day of which single clients are counted, if earlier days
+                were forgotten before; otherwise null
+            has_client_cells: whether loads also count each client machine of its own (`tapewise
+                archives clients`), so that what functions of mart are asked about one client need not
+                read its transfers
 
         In SQL:
 
@@ -410,9 +417,10 @@ class Mart:
         unknown_ratio is 1. Only successful gets count; an open without a logged transfer counts as a
         get. In a simulated archive, gets requested before its run became steady do not count (if it
         never did, no gets count). A range means whole local days. Days whose detail the archive has
-        forgotten (`tapewise forget`) are covered, except for one client, and except days that were
-        forgotten before the warehouse had mart.hit_cells. On a forgotten day within which a staging
-        bypass began or ended, gets are unknown unless a stage or their log is evidence.
+        forgotten (`tapewise forget`) are covered, except for one client of an archive that counts no
+        single clients (mart.archives), and except days that were forgotten before the warehouse had
+        mart.hit_cells. On a forgotten day within which a staging bypass began or ended, gets are
+        unknown unless a stage or their log is evidence.
 
         Args:
             archive: only this archive (null = all)
@@ -520,6 +528,366 @@ class Mart:
             SELECT starts_on, class_name, request_count, request_ratio
             FROM mart.class_days(model => 'spring', since => now() - INTERVAL '1 month', direction => 'get')
             ORDER BY archive, interface, starts_on, class_number
+        """
+
+    def client_day_cells(
+        self,
+        *,
+        archive: Values = None,
+        kind: Values = None,
+        timezone: Values = None,
+        source: Values = None,
+        interface: Values = None,
+        direction: Values = None,
+        class_of_service: Values = None,
+        client: Values = None,
+        transfer_count: Values = None,
+        failed_count: Values = None,
+        saturated_count: Values = None,
+        size_bytes: Values = None,
+        unknown_size_count: Values = None,
+        duration_us: Values = None,
+        unknown_duration_count: Values = None,
+        ambiguous_count: Values = None,
+        day_only_count: Values = None,
+        coarse_count: Values = None,
+        below_clock_count: Values = None,
+        flagged_saturated_count: Values = None,
+        inconsistent_count: Values = None,
+        rated_size_bytes: Values = None,
+        rated_duration_us: Values = None,
+        hours: Values = None,
+        hour_transfer_counts: Values = None,
+        hour_failed_counts: Values = None,
+        hour_size_bytes: Values = None,
+        hour_unknown_size_counts: Values = None,
+        rate_bins: Values = None,
+        rate_counts: Values = None,
+        ten_minutes: Values = None,
+        ten_minute_counts: Values = None,
+        ten_minute_marks: Values = None,
+        largest: Values = None,
+        longest: Values = None,
+        rate_bytes_per_s: Values = None,
+        is_failure_logged: Values = None,
+        starts_on: Values = None,
+    ) -> pl.DataFrame:
+        """One row per archive, source, interface, direction, class of service, client and local day on
+        which transfers ended.
+
+        The rows of mart.day_cells for each client machine, in archives that count single clients
+        (`tapewise archives clients`); other archives have none. What names no client is in none either.
+        Days whose detail was forgotten before the archive began to count single clients are missing,
+        and so are clients whose names were forgotten since. mart.selected_days reads these rows if it
+        is asked for one client.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            timezone: the archive's own zone (IANA name), whose days and hours are counted
+            source: the source whose log reports the transfers
+            interface: the program that moved the files (ftp, nft, hsi, ...)
+            direction: put or get
+            class_of_service: class of service as in the log; null where the log has none
+            client: name of the client machine
+            transfer_count: transfers that ended on the day, failed ones included
+            failed_count: how many of them failed, as far as logs report it
+            saturated_count: how many of the others have a saturated size
+            size_bytes: bytes of those that did not fail, as far as sizes are known; all bytes of a
+                transfer count on the day it ended
+            unknown_size_count: how many did not fail and have no size
+            duration_us: total microseconds of those that did not fail, as far as durations are known;
+                an integer, so that sums equal any recount
+            unknown_duration_count: how many did not fail and have no duration
+            ambiguous_count: how many have is_time_ambiguous of mart.transfers, failed ones included
+            day_only_count: how many have is_time_of_day_unknown, failed ones included
+            coarse_count: how many have is_duration_coarse, failed ones included
+            below_clock_count: how many have is_duration_below_clock, failed ones included
+            flagged_saturated_count: how many have is_size_saturated, failed ones included
+            inconsistent_count: how many have is_rate_inconsistent, failed ones included
+            rated_size_bytes: bytes of those counted in rate_counts
+            rated_duration_us: total microseconds of those counted in rate_counts
+            hours: the hours of the local clock (0 to 23) in which transfers ended, ascending; transfers
+                of which only the day is known are in none
+            hour_transfer_counts: for each of the hours, how many transfers ended in it, failed ones
+                included
+            hour_failed_counts: for each of the hours, how many of them failed
+            hour_size_bytes: for each of the hours, the bytes of those that did not fail, as far as
+                sizes are known
+            hour_unknown_size_counts: for each of the hours, how many did not fail and have no size
+            rate_bins: bins of the rates of those that did not fail and have a rate, a duration and an
+                unsaturated size, ascending (mart.histogram_bin); mart.histogram_value is within 1/128
+                of each rate in its bin
+            rate_counts: for each of the bins, how many rates are in it
+            ten_minutes: the ten minutes of the local clock in which transfers ended, ascending: when
+                they begin, in minutes since 1970 (UTC); transfers of which only the day is known are in
+                none
+            ten_minute_counts: for each of the ten_minutes, how many transfers ended in it, failed ones
+                included
+            ten_minute_marks: the ten_minutes as 336 bits, one for each ten minutes from 16 hours before
+                the day begins in UTC. bit_or joins those of several cells
+            largest: the largest file of those that did not fail: its bytes; the microseconds from when
+                it was moved to 1970 (UTC), so that of equally large files the earliest has the greatest
+                array; 1 if the size is saturated; 1 if only the day is known. Null where no size is
+                known, or where the log reports parts of files
+            longest: the longest transfer of those that did not fail: its seconds; the microseconds from
+                its end to 1970 (UTC); 1 if only the day is known. Null where no duration is known
+            rate_bytes_per_s: always null here; the rate itself in mart.selected_days, where a row is
+                one transfer
+            is_failure_logged: whether their log reports failures, or another log reports them for any
+                part of the day
+            starts_on: local date of the day, in the archive's own zone
+
+        In SQL:
+
+            SELECT client, sum(transfer_count) AS transfer_count
+            FROM mart.client_day_cells
+            WHERE archive = 'llnl' AND starts_on >= current_date - 30
+            GROUP BY client
+            ORDER BY client
+        """
+
+    def client_hit_cells(
+        self,
+        *,
+        archive: Values = None,
+        kind: Values = None,
+        timezone: Values = None,
+        source: Values = None,
+        interface: Values = None,
+        direction: Values = None,
+        class_of_service: Values = None,
+        client: Values = None,
+        has_stages: Values = None,
+        codes: Values = None,
+        get_counts: Values = None,
+        size_bytes: Values = None,
+        starts_on: Values = None,
+    ) -> pl.DataFrame:
+        """One row per archive, source, interface, class of service, client and local day on which such
+        gets ended.
+
+        The rows of mart.hit_cells for each client machine, in archives that count single clients
+        (`tapewise archives clients`); other archives have none. What names no client is in none either.
+        Days whose detail was forgotten before the archive began to count single clients are missing,
+        and so are clients whose names were forgotten since. mart.selected_hits reads these rows if it
+        is asked for one client.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            timezone: the archive's own zone (IANA name), whose days are counted
+            source: the source whose log reports the gets
+            interface: the program that moved the files (ftp, nft, hsi, ...)
+            direction: always get
+            class_of_service: class of service of the gets (mart.requests); null where no log has one
+            client: name of the client machine
+            has_stages: whether the archive records stages at all; otherwise a missing one is no
+                evidence
+            codes: numbers for the evidence of the gets, ascending (mart.hit_evidence)
+            get_counts: for each of the codes, how many gets have it
+            size_bytes: for each of the codes, the bytes of its gets, as far as their sizes are known
+            starts_on: local date of the day on which the gets ended, in the archive's own zone
+
+        In SQL:
+
+            SELECT client, sum(cardinality(codes)) AS code_count
+            FROM mart.client_hit_cells
+            WHERE archive = 'llnl' AND starts_on >= current_date - 30
+            GROUP BY client
+            ORDER BY client
+        """
+
+    def client_request_cells(
+        self,
+        *,
+        archive: Values = None,
+        kind: Values = None,
+        timezone: Values = None,
+        source: Values = None,
+        interface: Values = None,
+        direction: Values = None,
+        class_of_service: Values = None,
+        client: Values = None,
+        request_count: Values = None,
+        below_clock_count: Values = None,
+        negative_count: Values = None,
+        size_bins: Values = None,
+        size_counts: Values = None,
+        duration_bins: Values = None,
+        duration_counts: Values = None,
+        wait_bins: Values = None,
+        wait_counts: Values = None,
+        size_bytes: Values = None,
+        duration_s: Values = None,
+        waited_s: Values = None,
+        starts_on: Values = None,
+    ) -> pl.DataFrame:
+        """One row per archive, source, interface, direction, class of service, client and local day on
+        which such requests ended.
+
+        The rows of mart.request_cells for each client machine, in archives that count single clients
+        (`tapewise archives clients`); other archives have none. What names no client is in none either.
+        Days whose detail was forgotten before the archive began to count single clients are missing,
+        and so are clients whose names were forgotten since. mart.selected_request_days reads these rows
+        if it is asked for one client.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            timezone: the archive's own zone (IANA name), whose days are counted
+            source: the source whose log reports the transfers
+            interface: the program that moved the files (ftp, nft, hsi, ...)
+            direction: put or get
+            class_of_service: class of service of the requests (mart.requests); null where no log has
+                one
+            client: name of the client machine
+            request_count: requests that ended on the day
+            below_clock_count: how many of them have is_wait_below_clock of mart.requests
+            negative_count: how many of them have is_wait_negative of mart.requests
+            size_bins: bins of the sizes in bytes, as far as they are known, ascending
+                (mart.histogram_bin); mart.histogram_value is within 1/128 of each size in its bin
+            size_counts: for each of the size_bins, how many requests have a size in it
+            duration_bins: bins of the transfer times in seconds, as far as they are known, ascending
+            duration_counts: for each of the duration_bins, how many requests have a transfer time in it
+            wait_bins: bins of the waits in seconds (waited_s of mart.requests), as far as they are
+                known, ascending
+            wait_counts: for each of the wait_bins, how many requests have a wait in it
+            size_bytes: always null here; the size itself in mart.selected_request_days, where a row is
+                one request
+            duration_s: always null here; as size_bytes
+            waited_s: always null here; as size_bytes
+            starts_on: local date of the day, in the archive's own zone
+
+        In SQL:
+
+            SELECT client, sum(request_count) AS request_count
+            FROM mart.client_request_cells
+            WHERE archive = 'llnl' AND starts_on >= current_date - 30
+            GROUP BY client
+            ORDER BY client
+        """
+
+    def client_size_cells(
+        self,
+        *,
+        archive: Values = None,
+        kind: Values = None,
+        source: Values = None,
+        interface: Values = None,
+        direction: Values = None,
+        class_of_service: Values = None,
+        client: Values = None,
+        span: Values = None,
+        size_bins: Values = None,
+        size_bytes: Values = None,
+        shortest_s: Values = None,
+        time_bins: Values = None,
+        time_counts: Values = None,
+        duration_s: Values = None,
+        starts_on: Values = None,
+        first_on: Values = None,
+        last_on: Values = None,
+    ) -> pl.DataFrame:
+        """One row per archive, source, interface, direction, class of service, client, span and local day,
+        month or year with such transfers.
+
+        The rows of mart.size_cells for each client machine, in archives that count single clients
+        (`tapewise archives clients`); other archives have none. What names no client is in none either.
+        Days whose detail was forgotten before the archive began to count single clients are missing,
+        and so are clients whose names were forgotten since. mart.selected_sizes reads these rows if it
+        is asked for one client.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            source: the source whose log reports the transfers
+            interface: the program that moved the files (ftp, nft, hsi, ...)
+            direction: put or get
+            class_of_service: class of service as in the log; null where the log has none
+            client: name of the client machine
+            span: day, month or year
+            size_bins: bins of the sizes of the transfers (mart.size_bin), ascending
+            size_bytes: for each of the size_bins, the bytes of its transfers
+            shortest_s: for each of the size_bins, the seconds of the shortest transfer
+            time_bins: bins of size and duration together, ascending: 131072 times the bin of the size
+                (mart.size_bin), plus that of the duration (mart.histogram_bin)
+            time_counts: for each of the time_bins, how many transfers are in it
+            duration_s: always null here; the duration itself in mart.selected_sizes, where a row is one
+                transfer
+            starts_on: local date of the day, or of the first day of the month or year, in the archive's
+                own zone
+            first_on: local date of the first day with such transfers
+            last_on: local date of the last such day
+
+        In SQL:
+
+            SELECT client, sum(cardinality(time_bins)) AS bin_count
+            FROM mart.client_size_cells
+            WHERE archive = 'llnl' AND span = 'month'
+            GROUP BY client
+            ORDER BY client
+        """
+
+    def client_user_cells(
+        self,
+        *,
+        archive: Values = None,
+        kind: Values = None,
+        source: Values = None,
+        interface: Values = None,
+        direction: Values = None,
+        class_of_service: Values = None,
+        client: Values = None,
+        span: Values = None,
+        user_ids: Values = None,
+        request_counts: Values = None,
+        size_bytes: Values = None,
+        starts_on: Values = None,
+    ) -> pl.DataFrame:
+        """One row per archive, source, interface, direction, class of service, client, span and local day,
+        month or year with such requests.
+
+        The rows of mart.user_cells for each client machine, in archives that count single clients
+        (`tapewise archives clients`); other archives have none. What names no client is in none either.
+        Days whose detail was forgotten before the archive began to count single clients are missing,
+        and so are clients whose names were forgotten since. mart.selected_users reads these rows if it
+        is asked for one client.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            source: the source whose log reports the transfers
+            interface: the program that moved the files (ftp, nft, hsi, ...)
+            direction: put or get
+            class_of_service: class of service of the requests (mart.requests); null where no log has
+                one
+            client: name of the client machine
+            span: day, month or year
+            user_ids: numbers of the users in the warehouse, ascending
+            request_counts: for each of the user_ids, how many requests the user made
+            size_bytes: for each of the user_ids, the bytes moved by these requests, counting only known
+                sizes
+            starts_on: local date of the day, or of the first day of the month or year, in the archive's
+                own zone
+
+        In SQL:
+
+            SELECT client, sum(cardinality(user_ids)) AS user_count
+            FROM mart.client_user_cells
+            WHERE archive = 'llnl' AND span = 'month'
+            GROUP BY client
+            ORDER BY client
         """
 
     def compare_archives(
@@ -915,9 +1283,10 @@ class Mart:
         Transfers, failures and bytes by local day. The days are those of mart.activity, but they can be
         filtered by class of service and by client. A range means whole days. A day without transfers
         has no row. Days whose detail the archive has forgotten (`tapewise forget`) are covered, except
-        for one client, and those forgotten before the warehouse had mart.day_cells. A log that reports
-        another's failures does so for all of its first and last day; with a client, from its first to
-        its last line.
+        for one client of an archive that counts no single clients (mart.archives), and those forgotten
+        before the warehouse had mart.day_cells. A log that reports another's failures does so for all
+        of its first and last day; with a client whose transfers are read, from its first to its last
+        line.
 
         Args:
             archive: only this archive (null = all)
@@ -1867,7 +2236,8 @@ class Mart:
         How many transfers are doubtful, and why, by the flags (is_...) of mart.transfers. Failed
         transfers are included, and a transfer may have several flags. A range means whole local days.
         Days whose detail the archive has forgotten (`tapewise forget`) are covered, except for one
-        client, and except days that were forgotten before the warehouse had mart.day_cells.
+        client of an archive that counts no single clients (mart.archives), and except days that were
+        forgotten before the warehouse had mart.day_cells.
 
         Args:
             archive: only this archive (null = all)
@@ -2100,7 +2470,8 @@ class Mart:
         ended in it. Nor is any hour of a local day on which no transfer of the archive ended, because
         an idle archive looks the same as one that is down or has no log. A range means whole local
         days. Days whose detail the archive has forgotten (`tapewise forget`) are covered, except for
-        one client, and except days that were forgotten before the warehouse had mart.day_cells.
+        one client of an archive that counts no single clients (mart.archives), and except days that
+        were forgotten before the warehouse had mart.day_cells.
 
         Args:
             archive: only this archive (null = all)
@@ -2755,8 +3126,9 @@ class Mart:
         without a logged rate are left out of the counts and sums too. A month without any such transfer
         has no row. A range means whole local days. Percentiles are read from histograms, and differ
         from the exact ones, which is_exact gives, by at most 1/128 (0.8 %). Days whose detail the
-        archive has forgotten (`tapewise forget`) are covered, except for one client or exact
-        percentiles, and except days that were forgotten before the warehouse had mart.day_cells.
+        archive has forgotten (`tapewise forget`) are covered, except for one client of an archive that
+        counts no single clients (mart.archives) or exact percentiles, and except days that were
+        forgotten before the warehouse had mart.day_cells.
 
         Args:
             archive: only this archive (null = all)
@@ -3563,8 +3935,9 @@ class Mart:
         transfers, but not towards bytes, the largest file or the longest transfer; a part of a file
         does not count as a file. A record has no row if there is nothing to show (for example, because
         no file was put). A range means whole local days. Days whose detail the archive has forgotten
-        (`tapewise forget`) are covered, except for one client, and except days that were forgotten
-        before the warehouse had mart.day_cells.
+        (`tapewise forget`) are covered, except for one client of an archive that counts no single
+        clients (mart.archives), and except days that were forgotten before the warehouse had
+        mart.day_cells.
 
         Args:
             archive: only this archive (null = all)
@@ -3759,8 +4132,9 @@ class Mart:
         in its quantiles or in their request_count; a size at the limit of the log's counter is used as
         logged. A range means whole local days. Quantiles are read from histograms, and differ from the
         exact ones, which is_exact gives, by at most 1/128 (0.8 %). Days whose detail the archive has
-        forgotten (`tapewise forget`) are covered, except for one client or exact quantiles, and except
-        days that were forgotten before the warehouse had mart.request_cells.
+        forgotten (`tapewise forget`) are covered, except for one client of an archive that counts no
+        single clients (mart.archives) or exact quantiles, and except days that were forgotten before
+        the warehouse had mart.request_cells.
 
         Args:
             archive: only this archive (null = all)
@@ -4085,9 +4459,10 @@ class Mart:
 
         The rows of mart.day_cells that the arguments select. A range means whole days of the archive's
         own clock: all those that it touches. Without a client, these are the stored cells. With a
-        client, or if asked to be exact, each transfer is a cell of its own: this reads the transfers,
-        which takes longer, and finds none on days whose detail the archive has forgotten. Functions of
-        mart that count by day read this one, so they all select the same transfers.
+        client, they are its own cells (mart.client_day_cells), if the archive counts single clients.
+        Otherwise, or if asked to be exact, each transfer is a cell of its own: this reads the
+        transfers, which takes longer, and finds none on days whose detail the archive has forgotten.
+        Functions of mart that count by day read this one, so they all select the same transfers.
 
         Args:
             archive: only this archive (null = all)
@@ -4258,8 +4633,9 @@ class Mart:
         that it touches. Without a client, gets are read from mart.hit_cells, except on days of which a
         staging bypass covers a part (mart.bypassed_days): then those of these days are read from the
         requests. If their detail is forgotten, is_cached is null unless a stage or the log is evidence.
-        With a client, all gets are read from the requests, which takes longer, and finds none on days
-        whose detail the archive has forgotten.
+        With a client, gets are read from its own cells (mart.client_hit_cells), if the archive counts
+        single clients and no bypass covers a part of a day. Otherwise, all gets are read from the
+        requests, which takes longer, and finds none on days whose detail the archive has forgotten.
 
         Args:
             archive: only this archive (null = all)
@@ -4314,7 +4690,8 @@ class Mart:
 
         The rows of mart.request_cells that the arguments select. A range means whole days of the
         archive's own clock: all those that it touches. Without a client, these are the stored cells.
-        With a client, or if asked to be exact, each request is a cell of its own: this reads the
+        With a client, they are its own cells (mart.client_request_cells), if the archive counts single
+        clients. Otherwise, or if asked to be exact, each request is a cell of its own: this reads the
         requests, which takes longer, and finds none on days whose detail the archive has forgotten.
         Functions of mart that count requests by day read this one, so they all select the same
         requests.
@@ -4485,8 +4862,9 @@ class Mart:
 
         The rows of mart.size_cells that the arguments select: whole years where the range has them,
         then months, and days at its ends. A range means whole days of the archive's own clock: all
-        those that it touches. With a client, or if asked to be exact, each transfer is a cell of its
-        own: this reads the transfers, which takes longer, and finds none on days whose detail the
+        those that it touches. With a client, the rows are its own (mart.client_size_cells), if the
+        archive counts single clients. Otherwise, or if asked to be exact, each transfer is a cell of
+        its own: this reads the transfers, which takes longer, and finds none on days whose detail the
         archive has forgotten.
 
         Args:
@@ -4613,8 +4991,9 @@ class Mart:
 
         The rows of mart.user_cells that the arguments select: whole years where the range has them,
         then months, and days at its ends. A range means whole days of the archive's own clock: all
-        those that it touches. With a client, the requests are counted instead: this takes longer, and
-        finds none on days whose detail the archive has forgotten.
+        those that it touches. With a client, the rows are its own (mart.client_user_cells), if the
+        archive counts single clients. Otherwise, the requests are counted instead: this takes longer,
+        and finds none on days whose detail the archive has forgotten.
 
         Args:
             archive: only this archive (null = all)
@@ -4893,8 +5272,8 @@ class Mart:
         leaves out are in no bin. A range means whole local days, except for the line. Percentiles are
         read from histograms, and differ from the exact ones, which is_exact gives, by at most 1/128
         (0.8 %). Days whose detail the archive has forgotten (`tapewise forget`) are covered, except for
-        the line, for one client or exact percentiles, and except days that were forgotten before the
-        warehouse had mart.size_cells.
+        the line, for one client of an archive that counts no single clients (mart.archives) or exact
+        percentiles, and except days that were forgotten before the warehouse had mart.size_cells.
 
         Args:
             archive: only this archive (null = all)
@@ -5936,8 +6315,9 @@ class Mart:
         means whole days of the archive's own clock: all those that it touches. Only burst_count is of
         the range itself, because bursts are found in the requests; a query that does not ask for it is
         hundreds of times faster. Requests on days whose detail the archive has forgotten (`tapewise
-        forget`) are counted, except for one client, and except on days that were forgotten before the
-        warehouse had mart.user_cells. Forgotten requests are in no burst.
+        forget`) are counted, except for one client of an archive that counts no single clients
+        (mart.archives), and except on days that were forgotten before the warehouse had
+        mart.user_cells. Forgotten requests are in no burst.
 
         Args:
             archive: only this archive (null = all)
