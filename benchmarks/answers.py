@@ -175,10 +175,10 @@ def measure_disk(warehouse: Warehouse) -> dict[str, int]:
     """Return how many bytes the tables of cells and the transfers take, with their indexes."""
     with warehouse.connect(Role.OWNER) as connection:
         rows = connection.execute(
-            "SELECT name, sum(pg_total_relation_size(part.relid))::bigint"
-            " FROM unnest(%s::text[]) AS name, pg_partition_tree(('core.' || name)::regclass) AS part"
-            " GROUP BY name",
-            [[*CELL_TABLES, "transfers"]],
+            "SELECT name, pg_total_relation_size(('core.' || name)::regclass) FROM unnest(%s::text[]) AS name"
+            " UNION ALL SELECT 'transfers', sum(pg_total_relation_size(relid))::bigint"
+            " FROM pg_partition_tree('core.transfers')",
+            [[*CELL_TABLES]],
         ).fetchall()
     return dict(rows)
 

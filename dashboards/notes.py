@@ -19,13 +19,18 @@ OF_ONE_INTERFACE = {"residual_blocks", "size_times"}
 OF_A_MODEL = {"class_days", "workload_classes"}
 # Functions whose answers `tapewise refresh` prepares if there are many transfers, and one that uses them.
 OF_PREPARED = {"lower_envelopes", "residual_blocks", "size_times"}
+# Functions that read cells for one client too, if the archive counts single clients.
+OF_CLIENT_CELLS = {
+    *("cache_hits", "daily_activity", "flagged_transfers", "hour_profiles", "idle_windows", "monthly_rates"),
+    *("records", "request_quantiles", "size_times", "user_shares"),
+}
 OF_ALL_TIME = {"line_fates", "source_states", "workload_classes"}
 METADATA = {
     "summary": "Which charts of a page have nothing to show for the filters, and why.",
     "one_row_is": "one row per chart for which a reason is known, and one per page for the others",
     "columns": {
         "page": "title of the page",
-        "place": "order of the charts on the page; the last row is for all others",
+        "place": "order of the charts on the page; the last rows are for all others, and for all",
         "chart": "title of the chart",
         "note": "why it is empty, which part of it is shown, or when it was computed",
     },
@@ -155,6 +160,23 @@ CROSS JOIN LATERAL (
         VALUES
 {pages}
     ) AS pages (page)
+    UNION ALL
+    SELECT
+        pages.page,
+        1001,
+        'all charts',
+        concat(
+            'the archive counts no single clients, so what is asked about one reads all transfers; run',
+            ' `tapewise archives clients ' || {archive} || ' --on` to make it fast'
+        )
+    FROM (
+        VALUES
+{client_pages}
+    ) AS pages (page)
+    WHERE asked.client IS NOT NULL AND EXISTS (
+        SELECT FROM mart.archives AS archives
+        WHERE archives.archive = chosen.archive AND NOT archives.has_client_cells
+    )
 ) AS notes
 WHERE notes.note IS NOT NULL"""
 
@@ -166,6 +188,7 @@ def write_notes(*, with_filters: bool) -> str:
     asked = {name: write_value(name) if with_filters else "NULL" for name in ASKED}
     rows = list(_list_charts())
     pages = dict.fromkeys(row[0] for row in rows)
+    client_pages = dict.fromkeys(row[0] for row in rows if row[3] in OF_CLIENT_CELLS)
     return _SQL.format(
         form="'YYYY-MM-DD\"T\"HH24:MI'",
         archive=write_word("chosen.archive"),
@@ -177,6 +200,7 @@ def write_notes(*, with_filters: bool) -> str:
         until=until,
         charts=",\n".join(f"        ({', '.join(map(_quote, row))})" for row in rows),
         pages=",\n".join(f"        ({_quote(page)})" for page in pages),
+        client_pages=",\n".join(f"        ({_quote(page)})" for page in client_pages),
     )
 
 
