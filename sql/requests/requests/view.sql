@@ -68,7 +68,10 @@ archives_with_stages AS (
             SELECT FROM core.hit_cells
             INNER JOIN core.routes ON hit_cells.route_id = routes.id
             INNER JOIN ledger.sources AS of_cells ON routes.source_id = of_cells.id
-            WHERE of_cells.archive_id = archives.id AND hit_cells.staged_count > 0
+            WHERE
+                of_cells.archive_id = archives.id
+                AND routes.client_id IS NULL
+                AND hit_cells.staged_count > 0
         )
 ),
 
