@@ -2619,7 +2619,8 @@ class Mart:
             interface: only transfers of this interface (null = all)
             direction: put or get (null = both)
             client: only transfers of this client machine (null = all); if given, the query reads the
-                transfers instead of mart.day_cells
+                transfers instead of mart.day_cells, unless the archive counts single clients
+                (mart.archives)
             class_of_service: only transfers of this class of service (null = all)
 
         Columns:

@@ -109,58 +109,59 @@ WHERE
 UNION ALL
 
 SELECT
-    day_cells.archive,
-    day_cells.kind,
-    day_cells.timezone,
-    day_cells.source,
-    day_cells.interface,
-    day_cells.direction,
-    day_cells.class_of_service,
-    day_cells.transfer_count,
-    day_cells.failed_count,
-    day_cells.saturated_count,
-    day_cells.size_bytes,
-    day_cells.unknown_size_count,
-    day_cells.duration_us,
-    day_cells.unknown_duration_count,
-    day_cells.ambiguous_count,
-    day_cells.day_only_count,
-    day_cells.coarse_count,
-    day_cells.below_clock_count,
-    day_cells.flagged_saturated_count,
-    day_cells.inconsistent_count,
-    day_cells.rated_size_bytes,
-    day_cells.rated_duration_us,
-    day_cells.hours,
-    day_cells.hour_transfer_counts,
-    day_cells.hour_failed_counts,
-    day_cells.hour_size_bytes,
-    day_cells.hour_unknown_size_counts,
-    day_cells.rate_bins,
-    day_cells.rate_counts,
-    day_cells.ten_minutes,
-    day_cells.ten_minute_counts,
-    day_cells.ten_minute_marks,
-    day_cells.largest,
-    day_cells.longest,
-    day_cells.rate_bytes_per_s,
-    day_cells.is_failure_logged,
-    day_cells.starts_on
-FROM mart.client_day_cells AS day_cells
+    client_cells.archive,
+    client_cells.kind,
+    client_cells.timezone,
+    client_cells.source,
+    client_cells.interface,
+    client_cells.direction,
+    client_cells.class_of_service,
+    client_cells.transfer_count,
+    client_cells.failed_count,
+    client_cells.saturated_count,
+    client_cells.size_bytes,
+    client_cells.unknown_size_count,
+    client_cells.duration_us,
+    client_cells.unknown_duration_count,
+    client_cells.ambiguous_count,
+    client_cells.day_only_count,
+    client_cells.coarse_count,
+    client_cells.below_clock_count,
+    client_cells.flagged_saturated_count,
+    client_cells.inconsistent_count,
+    client_cells.rated_size_bytes,
+    client_cells.rated_duration_us,
+    client_cells.hours,
+    client_cells.hour_transfer_counts,
+    client_cells.hour_failed_counts,
+    client_cells.hour_size_bytes,
+    client_cells.hour_unknown_size_counts,
+    client_cells.rate_bins,
+    client_cells.rate_counts,
+    client_cells.ten_minutes,
+    client_cells.ten_minute_counts,
+    client_cells.ten_minute_marks,
+    client_cells.largest,
+    client_cells.longest,
+    client_cells.rate_bytes_per_s,
+    client_cells.is_failure_logged,
+    client_cells.starts_on
+FROM mart.client_day_cells AS client_cells
 WHERE
-    day_cells.client = selected_days.client
+    client_cells.client = selected_days.client
     AND selected_days.is_exact IS NOT TRUE
-    AND (selected_days.archive IS NULL OR day_cells.archive = selected_days.archive)
+    AND (selected_days.archive IS NULL OR client_cells.archive = selected_days.archive)
     AND coalesce(selected_days.since, timestamptz '-infinity')
     < coalesce(selected_days.until, timestamptz 'infinity')
-    AND day_cells.starts_on
-    >= (coalesce(selected_days.since, timestamptz '-infinity') AT TIME ZONE day_cells.timezone)::date
-    AND day_cells.starts_on
-    < coalesce(selected_days.until, timestamptz 'infinity') AT TIME ZONE day_cells.timezone
-    AND (selected_days.interface IS NULL OR day_cells.interface = selected_days.interface)
-    AND (selected_days.direction IS NULL OR day_cells.direction = selected_days.direction)
+    AND client_cells.starts_on
+    >= (coalesce(selected_days.since, timestamptz '-infinity') AT TIME ZONE client_cells.timezone)::date
+    AND client_cells.starts_on
+    < coalesce(selected_days.until, timestamptz 'infinity') AT TIME ZONE client_cells.timezone
+    AND (selected_days.interface IS NULL OR client_cells.interface = selected_days.interface)
+    AND (selected_days.direction IS NULL OR client_cells.direction = selected_days.direction)
     AND (
-        selected_days.class_of_service IS NULL OR day_cells.class_of_service = selected_days.class_of_service
+        selected_days.class_of_service IS NULL
+        OR client_cells.class_of_service = selected_days.class_of_service
     )
 
 UNION ALL

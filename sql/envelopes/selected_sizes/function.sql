@@ -102,32 +102,32 @@ WHERE
 UNION ALL
 
 SELECT
-    size_cells.archive,
-    size_cells.kind,
-    size_cells.interface,
-    size_cells.direction,
-    size_cells.size_bins,
-    size_cells.size_bytes,
-    size_cells.shortest_s,
-    size_cells.time_bins,
-    size_cells.time_counts,
-    size_cells.duration_s,
-    size_cells.first_on,
-    size_cells.last_on
-FROM mart.client_size_cells AS size_cells
-INNER JOIN spans ON size_cells.archive = spans.archive AND size_cells.span = spans.span
+    client_cells.archive,
+    client_cells.kind,
+    client_cells.interface,
+    client_cells.direction,
+    client_cells.size_bins,
+    client_cells.size_bytes,
+    client_cells.shortest_s,
+    client_cells.time_bins,
+    client_cells.time_counts,
+    client_cells.duration_s,
+    client_cells.first_on,
+    client_cells.last_on
+FROM mart.client_size_cells AS client_cells
+INNER JOIN spans ON client_cells.archive = spans.archive AND client_cells.span = spans.span
 WHERE
-    size_cells.client = selected_sizes.client
+    client_cells.client = selected_sizes.client
     AND selected_sizes.is_exact IS NOT TRUE
-    AND size_cells.starts_on >= spans.since_at
-    AND size_cells.starts_on < spans.until_at
-    AND (size_cells.starts_on >= spans.longer_since_at AND size_cells.starts_on < spans.longer_until_at)
+    AND client_cells.starts_on >= spans.since_at
+    AND client_cells.starts_on < spans.until_at
+    AND (client_cells.starts_on >= spans.longer_since_at AND client_cells.starts_on < spans.longer_until_at)
     IS NOT TRUE
-    AND (selected_sizes.interface IS NULL OR size_cells.interface = selected_sizes.interface)
-    AND (selected_sizes.direction IS NULL OR size_cells.direction = selected_sizes.direction)
+    AND (selected_sizes.interface IS NULL OR client_cells.interface = selected_sizes.interface)
+    AND (selected_sizes.direction IS NULL OR client_cells.direction = selected_sizes.direction)
     AND (
         selected_sizes.class_of_service IS NULL
-        OR size_cells.class_of_service = selected_sizes.class_of_service
+        OR client_cells.class_of_service = selected_sizes.class_of_service
     )
 
 UNION ALL

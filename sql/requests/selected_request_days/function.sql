@@ -78,44 +78,44 @@ WHERE
 UNION ALL
 
 SELECT
-    request_cells.archive,
-    request_cells.kind,
-    request_cells.timezone,
-    request_cells.source,
-    request_cells.interface,
-    request_cells.direction,
-    request_cells.class_of_service,
-    request_cells.request_count,
-    request_cells.below_clock_count,
-    request_cells.negative_count,
-    request_cells.size_bins,
-    request_cells.size_counts,
-    request_cells.duration_bins,
-    request_cells.duration_counts,
-    request_cells.wait_bins,
-    request_cells.wait_counts,
-    request_cells.size_bytes,
-    request_cells.duration_s,
-    request_cells.waited_s,
-    request_cells.starts_on
-FROM mart.client_request_cells AS request_cells
+    client_cells.archive,
+    client_cells.kind,
+    client_cells.timezone,
+    client_cells.source,
+    client_cells.interface,
+    client_cells.direction,
+    client_cells.class_of_service,
+    client_cells.request_count,
+    client_cells.below_clock_count,
+    client_cells.negative_count,
+    client_cells.size_bins,
+    client_cells.size_counts,
+    client_cells.duration_bins,
+    client_cells.duration_counts,
+    client_cells.wait_bins,
+    client_cells.wait_counts,
+    client_cells.size_bytes,
+    client_cells.duration_s,
+    client_cells.waited_s,
+    client_cells.starts_on
+FROM mart.client_request_cells AS client_cells
 WHERE
-    request_cells.client = selected_request_days.client
+    client_cells.client = selected_request_days.client
     AND selected_request_days.is_exact IS NOT TRUE
-    AND (selected_request_days.archive IS NULL OR request_cells.archive = selected_request_days.archive)
+    AND (selected_request_days.archive IS NULL OR client_cells.archive = selected_request_days.archive)
     AND coalesce(selected_request_days.since, timestamptz '-infinity')
     < coalesce(selected_request_days.until, timestamptz 'infinity')
-    AND request_cells.starts_on
+    AND client_cells.starts_on
     >= (
-        coalesce(selected_request_days.since, timestamptz '-infinity') AT TIME ZONE request_cells.timezone
+        coalesce(selected_request_days.since, timestamptz '-infinity') AT TIME ZONE client_cells.timezone
     )::date
-    AND request_cells.starts_on
-    < coalesce(selected_request_days.until, timestamptz 'infinity') AT TIME ZONE request_cells.timezone
-    AND (selected_request_days.interface IS NULL OR request_cells.interface = selected_request_days.interface)
-    AND (selected_request_days.direction IS NULL OR request_cells.direction = selected_request_days.direction)
+    AND client_cells.starts_on
+    < coalesce(selected_request_days.until, timestamptz 'infinity') AT TIME ZONE client_cells.timezone
+    AND (selected_request_days.interface IS NULL OR client_cells.interface = selected_request_days.interface)
+    AND (selected_request_days.direction IS NULL OR client_cells.direction = selected_request_days.direction)
     AND (
         selected_request_days.class_of_service IS NULL
-        OR request_cells.class_of_service = selected_request_days.class_of_service
+        OR client_cells.class_of_service = selected_request_days.class_of_service
     )
 
 UNION ALL

@@ -143,26 +143,26 @@ WHERE
 UNION ALL
 
 SELECT
-    user_cells.archive,
-    user_cells.kind,
-    user_cells.interface,
-    user_cells.direction,
-    user_cells.user_ids,
-    user_cells.request_counts,
-    user_cells.size_bytes
-FROM mart.client_user_cells AS user_cells
-INNER JOIN spans ON user_cells.archive = spans.archive AND user_cells.span = spans.span
+    client_cells.archive,
+    client_cells.kind,
+    client_cells.interface,
+    client_cells.direction,
+    client_cells.user_ids,
+    client_cells.request_counts,
+    client_cells.size_bytes
+FROM mart.client_user_cells AS client_cells
+INNER JOIN spans ON client_cells.archive = spans.archive AND client_cells.span = spans.span
 WHERE
-    user_cells.client = selected_users.client
-    AND user_cells.starts_on >= spans.since_at
-    AND user_cells.starts_on < spans.until_at
-    AND (user_cells.starts_on >= spans.longer_since_at AND user_cells.starts_on < spans.longer_until_at)
+    client_cells.client = selected_users.client
+    AND client_cells.starts_on >= spans.since_at
+    AND client_cells.starts_on < spans.until_at
+    AND (client_cells.starts_on >= spans.longer_since_at AND client_cells.starts_on < spans.longer_until_at)
     IS NOT TRUE
-    AND (selected_users.interface IS NULL OR user_cells.interface = selected_users.interface)
-    AND (selected_users.direction IS NULL OR user_cells.direction = selected_users.direction)
+    AND (selected_users.interface IS NULL OR client_cells.interface = selected_users.interface)
+    AND (selected_users.direction IS NULL OR client_cells.direction = selected_users.direction)
     AND (
         selected_users.class_of_service IS NULL
-        OR user_cells.class_of_service = selected_users.class_of_service
+        OR client_cells.class_of_service = selected_users.class_of_service
     )
 
 UNION ALL
