@@ -294,6 +294,24 @@ class Mart:
             SELECT archive, kind, timezone FROM mart.archives ORDER BY kind, archive
         """
 
+    def are_open_boundaries(
+        self,
+        *,
+        boundaries_s: Sequence[float],
+    ) -> pl.DataFrame:
+        """True or false; false if there is no boundary.
+
+        Whether bins of mart.time_bin suffice to sort open times into groups between these boundaries,
+        and to see which times are within a factor of 1.25 of one.
+
+        Args:
+            boundaries_s: the boundaries in seconds
+
+        In SQL:
+
+            SELECT mart.are_open_boundaries(ARRAY[8, 60, 130]) AS are_sdsc_boundaries
+        """
+
     def burst_requests(
         self,
         *,
@@ -387,6 +405,35 @@ class Mart:
             SELECT archive, class_of_service, is_whole, first_on, last_on
             FROM mart.bypassed_days
             ORDER BY archive, first_on
+        """
+
+    def bypassed_spans(
+        self,
+        *,
+        archive: Values = None,
+        class_of_service: Values = None,
+        whole_days: Values = None,
+        part_days: Values = None,
+    ) -> pl.DataFrame:
+        """One row per archive and class of service that a bypass names, and one per archive for all other
+        classes, if a bypass applies to all classes.
+
+        The days of mart.bypassed_days for each class of service, as values to look days up in.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            archive: name of the archive
+            class_of_service: the class of service, whose days include those of bypasses that apply to
+                all classes; null for the classes without a row of their own
+            whole_days: local days on which staging was bypassed all day
+            part_days: local days of which a bypass covers a part, and no bypass the whole
+
+        In SQL:
+
+            SELECT archive, class_of_service, whole_days, part_days
+            FROM mart.bypassed_spans
+            ORDER BY archive, class_of_service
         """
 
     def cache_hits(
@@ -1165,8 +1212,8 @@ class Mart:
 
         Args:
             archive: only this archive (null = all)
-            since: only requests that ended at or after this time (null = from the first)
-            until: only requests that ended before this time (null = to the last)
+            since: only local days that end after this time (null = from the first)
+            until: only local days that begin before this time (null = to the last)
             interface: only this interface (null = all)
             direction: put or get (null = both, and opens of unknown direction)
             client: only this client machine (null = all)
@@ -1184,6 +1231,9 @@ class Mart:
             bypassed_count: requests with an open time below 7 s that were left out, because staging was
                 bypassed or their class of service is tape-only; the same in each row of an archive,
                 interface and direction
+            unknown_count: requests of the archive, interface and direction that were left out, because
+                a bypass covers a part of their day, and the detail that would show which requests it
+                covers is forgotten; the same in each row of that combination
             request_ratio: request_count over all requests of the archive, interface and direction that
                 opened in less than 7 s (0 to 1), excluding bypassed requests
             running_ratio: running_count over the same total; 1 in the last row
@@ -1897,47 +1947,6 @@ class Mart:
             FROM mart.flagged_transfers(since => now() - INTERVAL '1 month')
             WHERE kind = 'measured' AND flagged_count > 0
             ORDER BY archive, interface, flagged_count DESC
-        """
-
-    def gets_of_day(
-        self,
-        *,
-        archive: str,
-        timezone: str,
-        ended_on: Moment,
-    ) -> pl.DataFrame:
-        """One row per source, interface, class of service, size class and result.
-
-        Gets that ended on one local day and did not fail, counted by what the requests show about them
-        (mart.requests). mart.selected_hits reads it for days of which mart.hit_cells are not enough. In
-        a simulated archive, gets requested before its run became steady do not count.
-
-        Args:
-            archive: the archive
-            timezone: its zone, whose days are counted
-            ended_on: the day
-
-        Columns:
-            kind: kind of archive (measured, synthetic, simulated)
-            source: the source whose log reports the gets
-            interface: the program that moved the files (ftp, nft, hsi, ...)
-            class_of_service: class of service; null where no log has one
-            size_class: small, medium, large or huge (mart.size_class); null where the size is not known
-            is_cached: whether the files were on disk; null if this is unknown
-            is_joined: whether the gets joined a stage that another request had started; null where this
-                is unknown
-            is_staging_bypassed: whether staging was bypassed when the files were opened, or their class
-                of service is tape-only
-            is_size_saturated: whether the sizes are at the limit of the log's counter
-            get_count: how many gets there are
-            size_bytes: the bytes of those whose size is known
-
-        In SQL:
-
-            SELECT interface, is_cached, sum(get_count) AS get_count
-            FROM mart.gets_of_day('llnl', 'America/Los_Angeles', current_date - 1)
-            GROUP BY interface, is_cached
-            ORDER BY interface, is_cached
         """
 
     def histogram_bin(
@@ -3016,6 +3025,94 @@ class Mart:
             ORDER BY archive, starts_on
         """
 
+    def open_cells(
+        self,
+        *,
+        archive: Values = None,
+        kind: Values = None,
+        timezone: Values = None,
+        source: Values = None,
+        interface: Values = None,
+        direction: Values = None,
+        class_of_service: Values = None,
+        route_id: Values = None,
+        span: Values = None,
+        codes: Values = None,
+        request_counts: Values = None,
+        open_us: Values = None,
+        starts_on: Values = None,
+    ) -> pl.DataFrame:
+        """One row per archive, source, interface, direction, class of service and local day, month or year
+        in which such requests ended: months and years count again what their days count.
+
+        Requests counted by local day, month and year, and by open time, which charts read in place of
+        the requests. mart.open_entries takes a row apart, and mart.selected_opens also looks whether
+        staging was bypassed. Only requests that did not fail and have an open time are counted. The
+        days whose detail the archive has forgotten (`tapewise forget`) are covered too, except those
+        forgotten before the warehouse had this rollup.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            timezone: the archive's own zone (IANA name), whose days are counted
+            source: the source whose log reports the requests
+            interface: the program that opened the files (ftp, hsi, ...)
+            direction: put or get, null if the log of opens does not say
+            class_of_service: class of service of the requests (mart.requests); null where no log has
+                one
+            route_id: number of the source, interface, direction and class of service
+            span: day, month or year
+            codes: numbers for the open times, ascending (mart.open_entries)
+            request_counts: for each of the codes, how many requests have it
+            open_us: for each of the codes, the sum of their open times in microseconds
+            starts_on: local date of the first day of the span, in the archive's own zone
+
+        In SQL:
+
+            SELECT starts_on, interface, sum(entries.request_count) AS request_count
+            FROM mart.open_cells
+            CROSS JOIN LATERAL mart.open_entries(codes, request_counts, open_us) AS entries
+            WHERE archive = 'sdsc' AND span = 'month' AND entries.bin >= mart.time_bin(60)
+            GROUP BY starts_on, interface
+            ORDER BY starts_on, interface
+        """
+
+    def open_entries(
+        self,
+        *,
+        codes: Sequence[int],
+        request_counts: Sequence[int],
+        open_us: Sequence[float],
+    ) -> pl.DataFrame:
+        """One row per code, which is a bin of open times and what else the requests have in common.
+
+        Takes a row of mart.open_cells apart (`OPEN_CODE` in schema/writing/open_cells.py).
+
+        Args:
+            codes: codes of a row of mart.open_cells
+            request_counts: its request_counts
+            open_us: its open_us
+
+        Columns:
+            bin: bin of the open times (mart.time_bin)
+            is_sized: whether the sizes of the files are known, and below the limit of the log's counter
+            days_ago: how many local days before the day of their end the requests were opened (or else
+                were started, or ended): at that time mart.requests looks whether staging was bypassed
+            request_count: how many requests there are
+            open_us: the sum of their open times, in microseconds
+
+        In SQL:
+
+            SELECT mart.time_bin_edge(entries.bin) AS open_from_s, sum(entries.request_count) AS request_count
+            FROM mart.open_cells
+            CROSS JOIN LATERAL mart.open_entries(codes, request_counts, open_us) AS entries
+            WHERE span = 'year'
+            GROUP BY open_from_s
+            ORDER BY open_from_s
+        """
+
     def open_time_bins(
         self,
         *,
@@ -3037,12 +3134,12 @@ class Mart:
         MB, so a large file may take longer to stage than the name of its group suggests. Only
         successful requests with an open time are counted, as in mart.open_times. Bypassed requests,
         whose open time does not include staging, are left out. Requests with an unknown or saturated
-        size are included.
+        size are included. A range means whole days, as in mart.open_times.
 
         Args:
             archive: only this archive (null = all)
-            since: only requests that ended at or after this time (null = from the first)
-            until: only requests that ended before this time (null = to the last)
+            since: only local days that end after this time (null = from the first)
+            until: only local days that begin before this time (null = to the last)
             interface: only this interface (null = all)
             direction: accepted for uniformity; the groups are of gets only, so null and get are
                 equivalent, and put returns no rows
@@ -3095,12 +3192,15 @@ class Mart:
         boundaries, or pass your own boundaries; if you pass an empty array, mart.open_time_valleys
         finds them in the data. A group runs from its boundary (inclusive) to the next (exclusive). Only
         successful requests with an open time and an unsaturated size are counted; bypassed requests are
-        left out and counted separately.
+        left out and counted separately. A range means whole days of the archive's own clock. Without a
+        client, and for files of all sizes (size_from_bytes => 0) and boundaries that are edges of bins
+        (mart.are_open_boundaries), open times are read from mart.open_cells, which takes milliseconds
+        and covers forgotten days. Otherwise they are read from the requests.
 
         Args:
             archive: only this archive (null = all)
-            since: only requests that ended at or after this time (null = from the first)
-            until: only requests that ended before this time (null = to the last)
+            since: only local days that end after this time (null = from the first)
+            until: only local days that begin before this time (null = to the last)
             interface: only this interface (null = all)
             direction: accepted for uniformity; the groups are of gets only, so null and get are
                 equivalent, and put returns no rows
@@ -3138,10 +3238,14 @@ class Mart:
                 disk would, but less than their staging alone would
             bypassed_count: requests of the archive that were left out, because staging was bypassed or
                 their class of service is tape-only; the same in each row of the archive
+            unknown_count: requests of the archive that were left out, because a bypass covers a part of
+                their day, and the detail that would show which requests it covers is forgotten; the
+                same in each row of the archive
             request_ratio: request_count over the requests of all groups of the archive (0 to 1)
             doubtful_ratio: doubtful_count over request_count (0 to 1); null in an empty group
-            min_open_s: shortest open time in the group
-            max_open_s: longest open time in the group
+            min_open_s: shortest open time in the group, or the beginning of its bin (mart.time_bin) if
+                open times are read from mart.open_cells
+            max_open_s: longest open time in the group, or the beginning of its bin
             mean_open_s: mean open time in the group
 
         In SQL:
@@ -3179,8 +3283,8 @@ class Mart:
 
         Args:
             archive: only this archive (null = all)
-            since: only requests that ended at or after this time (null = from the first)
-            until: only requests that ended before this time (null = to the last)
+            since: only local days that end after this time (null = from the first)
+            until: only local days that begin before this time (null = to the last)
             interface: only this interface (null = all)
             direction: put or get (null = get)
             client: only this client machine (null = all)
@@ -3226,12 +3330,14 @@ class Mart:
         after a mount. Only successful requests with a logged open time are included; those without one
         are left out, not guessed. A get reported by both an open and a transfer counts once. While
         staging is bypassed, and for tape-only classes of service, open times do not include a mount;
-        these requests are left out and counted in bypassed_count.
+        these requests are left out and counted in bypassed_count. A range means whole days of the
+        archive's own clock. Without a client, open times are read from mart.open_cells, which also
+        cover forgotten days.
 
         Args:
             archive: only this archive (null = all)
-            since: only requests that ended at or after this time (null = from the first)
-            until: only requests that ended before this time (null = to the last)
+            since: only local days that end after this time (null = from the first)
+            until: only local days that begin before this time (null = to the last)
             interface: only this interface (null = all)
             direction: put or get (null = both, and opens of unknown direction)
             client: only this client machine (null = all)
@@ -3249,6 +3355,9 @@ class Mart:
             bypassed_count: requests of the archive, interface and direction that were left out, because
                 staging was bypassed or their class of service is tape-only; the same in each row of
                 that combination
+            unknown_count: requests of the archive, interface and direction that were left out, because
+                a bypass covers a part of their day, and the detail that would show which requests it
+                covers is forgotten; the same in each row of that combination
             request_ratio: request_count over all requests of the archive, interface and direction (0 to
                 1), excluding bypassed requests
             running_ratio: running_count over the same total; 1 in the last row
@@ -3991,6 +4100,50 @@ class Mart:
             ORDER BY interface, reported_by
         """
 
+    def requests_of_day(
+        self,
+        *,
+        archive: str,
+        timezone: str,
+        ended_on: Moment,
+    ) -> pl.DataFrame:
+        """One row per request.
+
+        Requests that ended on one local day, as mart.requests has them. mart.selected_hits and
+        mart.selected_opens read it for days of which their cells are not enough, because a staging
+        bypass covers a part of them.
+
+        Args:
+            archive: the archive
+            timezone: its zone, whose days are counted
+            ended_on: the day
+
+        Columns:
+            kind: kind of archive (measured, synthetic, simulated)
+            source: the source whose log reports the request
+            interface: the program that moved or opened the file (ftp, nft, hsi, ...)
+            direction: put or get, null if the log of opens does not say
+            class_of_service: class of service; null where no log has one
+            size_bytes: size of the file; null where it is not known
+            open_s: how long the file took to open; null where it is not known
+            is_failed: whether the request failed; null where this is unknown
+            is_size_saturated: whether the size is at the limit of the log's counter
+            is_staging_bypassed: whether staging was bypassed when the file was opened, or its class of
+                service is tape-only
+            is_cached: for a get, whether the file was on disk; null if this is unknown
+            is_joined: whether the request joined a stage that another one had started; null where this
+                is unknown
+            is_warm_up: whether a simulated archive received the request before its run became steady
+
+        In SQL:
+
+            SELECT interface, is_cached, count(*) AS get_count
+            FROM mart.requests_of_day('llnl', 'America/Los_Angeles', current_date - 1)
+            WHERE direction = 'get' AND NOT is_failed
+            GROUP BY interface, is_cached
+            ORDER BY interface, is_cached
+        """
+
     def residual_blocks(
         self,
         *,
@@ -4066,6 +4219,41 @@ class Mart:
             )
             WHERE NOT is_outlier
             ORDER BY interface, direction, block
+        """
+
+    def routes(
+        self,
+        *,
+        archive: Values = None,
+        kind: Values = None,
+        source: Values = None,
+        route_id: Values = None,
+        interface: Values = None,
+        direction: Values = None,
+        class_of_service: Values = None,
+    ) -> pl.DataFrame:
+        """One row per source, interface, direction and class of service of which anything is counted.
+
+        The ways by which files moved: what is counted by day (mart.day_cells and others) is counted for
+        each of them.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            source: the source whose log reports the transfers and opens
+            route_id: number of the route
+            interface: the program that moved or opened the files (ftp, nft, hsi, ...)
+            direction: put or get, null if a log of opens does not say
+            class_of_service: class of service; null where no log has one
+
+        In SQL:
+
+            SELECT source, interface, direction, class_of_service
+            FROM mart.routes
+            WHERE archive = 'llnl'
+            ORDER BY source, interface, direction, class_of_service
         """
 
     def selected_days(
@@ -4297,6 +4485,62 @@ class Mart:
             ORDER BY starts_on, is_cached
         """
 
+    def selected_opens(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+        is_exact: bool | None = None,
+    ) -> pl.DataFrame:
+        """One row per bin of open time and route (source, interface, direction, class of service), or one
+        request that is read from mart.requests. Several rows may have the same bin, so they are to be
+        added up.
+
+        Requests that did not fail and have an open time. A range means whole days of the archive's own
+        clock: all those that it touches. Without a client, they are read from mart.open_cells, except
+        on days of which a staging bypass covers a part (mart.bypassed_days): then those of these days
+        are read from the requests. If their detail is forgotten, is_staging_bypassed is null. With a
+        client, or if they are to be exact, all are read from the requests, which takes longer, and
+        finds none on days whose detail the archive has forgotten.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only local days that end after this time (null = from the first)
+            until: only local days that begin before this time (null = to the last)
+            interface: only this interface (null = all)
+            direction: put or get (null = both, and opens of unknown direction)
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+            is_exact: whether to read the requests, so that open_s and size_bytes are known
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            interface: the program that opened the files (ftp, hsi, ...)
+            direction: put or get, null if the log of opens does not say
+            class_of_service: class of service; null where no log has one
+            open_from_s: shortest time of the bin (mart.time_bin_edge)
+            open_s: how long the file took to open; null if it is not read from a request
+            request_count: how many requests there are
+            open_us: the sum of their open times, in microseconds
+            is_sized: whether the sizes of the files are known, and below the limit of the log's counter
+            size_bytes: size of the file; null if it is not read from a request, or not known
+            is_staging_bypassed: whether staging was bypassed when the files were opened, or their class
+                of service is tape-only; null on a forgotten day of which a bypass covers a part
+
+        In SQL:
+
+            SELECT interface, sum(request_count) AS request_count, sum(request_count) FILTER (WHERE open_from_s >= 8) AS slow_count
+            FROM mart.selected_opens(archive => 'sdsc', since => now() - INTERVAL '1 month', direction => 'get')
+            GROUP BY interface
+            ORDER BY interface
+        """
+
     def selected_request_days(
         self,
         *,
@@ -4519,6 +4763,41 @@ class Mart:
             FROM mart.selected_sizes(archive => 'llnl', since => now() - INTERVAL '1 year')
             GROUP BY direction
             ORDER BY direction
+        """
+
+    def selected_spans(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive and span (day, month, year); none if the range is empty.
+
+        Which cells to read for a range, from a rollup that has cells of days, months and years
+        (mart.user_cells, mart.open_cells). Of each span, those are read that begin from since_at to
+        until_at, apart from those that begin from longer_since_at to longer_until_at, which are part of
+        a longer span that is read. A range means whole days of an archive's own clock: all those that
+        it touches.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only local days that end after this time (null = from the first)
+            until: only local days that begin before this time (null = to the last)
+
+        Columns:
+            archive: name of the archive
+            span: day, month or year
+            since_at: local time from which the cells to read begin
+            until_at: local time before which they begin
+            longer_since_at: local time from which cells are part of a longer span; null for years
+            longer_until_at: local time before which they are part of a longer span; null for years
+
+        In SQL:
+
+            SELECT archive, span, since_at, until_at
+            FROM mart.selected_spans(since => '1998-02-15', until => '1998-04-01')
+            ORDER BY archive, since_at
         """
 
     def selected_transfers(
@@ -5433,6 +5712,47 @@ class Mart:
             WHERE NOT is_unfinished AND last_event_at >= now() - INTERVAL '1 month'
             GROUP BY requester, task, tape_type
             ORDER BY requester, task, tape_type
+        """
+
+    def time_bin(
+        self,
+        *,
+        time_s: float,
+    ) -> pl.DataFrame:
+        """The number of the bin, from 0 (negative times are in it too); null for null.
+
+        The bin of a time in the histograms of mart.open_cells: 50 ms wide below 10 s, and half a second
+        from there. So the edges that SDSC's tables use (tenths below 7 s, whole seconds, 8, 60 and 130
+        s), and those of the logarithmic axes of charts (1, 1.5, 2, 3, 5 and 7 times each power of ten),
+        are edges of bins. Loads compute the same.
+
+        Args:
+            time_s: the time in seconds
+
+        In SQL:
+
+            SELECT mart.time_bin_edge(mart.time_bin(open_s)) AS open_from_s, count(*) AS request_count
+            FROM mart.selected_requests(archive => 'sdsc', since => now() - INTERVAL '1 day')
+            WHERE open_s IS NOT NULL
+            GROUP BY open_from_s
+            ORDER BY open_from_s
+        """
+
+    def time_bin_edge(
+        self,
+        *,
+        bin: int,
+    ) -> pl.DataFrame:
+        """The time in seconds; null for null.
+
+        The shortest time of a bin of mart.time_bin, which ends where the next one begins.
+
+        Args:
+            bin: the number of the bin
+
+        In SQL:
+
+            SELECT mart.time_bin_edge(mart.time_bin(8)) AS from_8_s
         """
 
     def trace_requests(

@@ -204,7 +204,8 @@ routes = sa.Table(
     identity(),
     sa.Column("source_id", sa.Integer, sa.ForeignKey(sources.c.id), nullable=False),
     sa.Column("interface", sa.Text, nullable=False),
-    sa.Column("direction", sa.Text, nullable=False),
+    # Null for opens of which the log does not report the direction; only `open_cells` counts those.
+    sa.Column("direction", sa.Text),
     sa.Column("class_of_service", sa.Text),
     sa.UniqueConstraint(
         "source_id",
@@ -357,4 +358,21 @@ user_cells = sa.Table(
     sa.CheckConstraint("span in ('day', 'month', 'year')", name="span"),
     schema="core",
     comment="One row per route and local day, month or year with requests of known users; derived",
+)
+
+open_cells = sa.Table(
+    "open_cells",
+    metadata,
+    sa.Column("route_id", sa.Integer, sa.ForeignKey(routes.c.id), primary_key=True),
+    sa.Column("span", sa.Text, primary_key=True),
+    # The first day of the month or year, by the archive's own clock, as in `size_cells`.
+    sa.Column("starts_on", sa.Date, primary_key=True),
+    # Codes of open times, ascending, and for each of them how many requests that did not fail have it, and
+    # the sum of their open times. `mart.open_entries` takes codes apart.
+    _array("codes", sa.BigInteger),
+    _array("request_counts", sa.BigInteger),
+    _array("open_us", sa.Numeric),
+    sa.CheckConstraint("span in ('day', 'month', 'year')", name="span"),
+    schema="core",
+    comment="One row per route and local day, month or year with open times; derived",
 )

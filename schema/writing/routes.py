@@ -75,6 +75,13 @@ def find_bins(values: pl.Series) -> pl.Series:
     return pl.Series(np.maximum(bits >> BIN_SHIFT, 0))
 
 
+def find_time_bins(times_s: pl.Series) -> pl.Series:
+    """Return the bin of each time in seconds, as `mart.time_bin` does: 50 ms below 10 s, and then 0.5 s."""
+    second = pl.col("second")
+    bins = pl.when(second < 10).then((second * 20).floor().clip(0)).otherwise(180 + (second * 2).floor())
+    return times_s.alias("second").to_frame().select(bins.cast(pl.Int64)).to_series()
+
+
 def write_array(values: pl.Expr) -> pl.Expr:
     """PostgreSQL's literal for an array of whole numbers."""
     return pl.format("{{{}}}", values.cast(pl.String).str.join(","))
@@ -89,7 +96,7 @@ def add_routes(connection: psycopg.Connection, routes: pl.DataFrame) -> None:
         " AS given (source_id, interface, direction, class)"
         # A conflict would use up a number for each known route, in each load.
         " WHERE NOT EXISTS (SELECT FROM core.routes WHERE routes.source_id = given.source_id"
-        " AND routes.interface = given.interface AND routes.direction = given.direction"
+        " AND routes.interface = given.interface AND routes.direction IS NOT DISTINCT FROM given.direction"
         " AND class_of_service IS NOT DISTINCT FROM given.class)"
         " ORDER BY given.source_id, given.interface, given.direction, given.class",
         [new[name].to_list() for name in new.columns],
@@ -111,7 +118,7 @@ def write_addition(table: str, key: Mapping[str, str], columns: Mapping[str, str
         + ", ".join(f"given.{name}::{kind}" for name, kind in columns.items())
         + f" FROM unnest({', '.join(arrays)}) AS given (source_id, {', '.join((*ROUTE, *key, *columns))})"
         " JOIN core.routes ON routes.source_id = given.source_id AND routes.interface = given.interface"
-        " AND routes.direction = given.direction"
+        " AND routes.direction IS NOT DISTINCT FROM given.direction"
         " AND routes.class_of_service IS NOT DISTINCT FROM given.class_of_service"
         f" ON CONFLICT (route_id, {', '.join(key)}) DO UPDATE SET "
     )
@@ -145,6 +152,7 @@ def drop_unused_routes(connection: psycopg.Connection, source_ids: Collection[in
         " AND NOT EXISTS (SELECT FROM core.day_cells WHERE route_id = routes.id)"
         " AND NOT EXISTS (SELECT FROM core.request_cells WHERE route_id = routes.id)"
         " AND NOT EXISTS (SELECT FROM core.hit_cells WHERE route_id = routes.id)"
-        " AND NOT EXISTS (SELECT FROM core.user_cells WHERE route_id = routes.id)",
+        " AND NOT EXISTS (SELECT FROM core.user_cells WHERE route_id = routes.id)"
+        " AND NOT EXISTS (SELECT FROM core.open_cells WHERE route_id = routes.id)",
         [[*source_ids]],
     )

@@ -34,6 +34,7 @@ from tapewise.schema.tables.upgrade import (
 from tests.conftest import NOW, register
 from tests.filled_columns import SURPLUS_COLUMNS
 from tests.integration.evidence import ROLLUPS, check_warehouse, read_facts
+from tests.integration.request_logs import make_log, read_log
 from tests.integration.test_requests import make_world
 
 FIRST = "0021"
@@ -200,6 +201,8 @@ def test_an_upgrade_keeps_the_data_of_the_first_release(empty: Warehouse):
     assert [row["day"] for row in found.pop("core.request_cells")] == ["1997-10-01"]
     # 0030 counts the gets that did not fail.
     assert "core.hit_cells" not in found
+    # 0032 counts the requests that have an open time.
+    assert "core.open_cells" not in found
     # 0031 counts requests by user, day, month and year.
     assert sorted(row["starts_on"] for row in found.pop("core.user_cells")) == [
         "1997-01-01",
@@ -235,6 +238,8 @@ def test_an_upgrade_counts_the_facts_that_are_there_as_loading_them_does(
                 archive_timezone=zone,
             )
             load_file(warehouse, register(warehouse, request), path, now=NOW)
+    # In these, most lines have open times.
+    read_log(warehouse, tmp_path, "site", make_log("site", 2), zone="Asia/Kathmandu")
     filled = "SELECT * FROM ledger.loaded_rows ORDER BY log_file_id, load_id, fact_table, month"
     with connect() as connection:
         noted = connection.execute(filled).fetchall()
@@ -242,7 +247,7 @@ def test_an_upgrade_counts_the_facts_that_are_there_as_loading_them_does(
     loaded = read_facts(warehouse)
     assert len(loaded["day_cells"]) > 20 and len(loaded["size_cells"]) > 20
     assert len(loaded["request_cells"]) > 10 and len(loaded["hit_cells"]) > 10
-    assert len(loaded["user_cells"]) > 20
+    assert len(loaded["user_cells"]) > 20 and len(loaded["open_cells"]) > 10
     downgrade(connect, FIRST)
     upgrade(connect)
     found = read_facts(warehouse)
@@ -306,6 +311,8 @@ PUBLISHED = {
     "0030_hit_cells.sql": "0c7be24e730984de19b47a2e448bcd50",
     "0031_user_cells.py": "7946e29c7800161b154768206f39db40",
     "0031_user_cells.sql": "d192f32487b87b29188323334207ecad",
+    "0032_open_cells.py": "93a634ecfaa132f3d4603f6019da5604",
+    "0032_open_cells.sql": "342f1dc50da772554dca5ee01d1a3456",
 }
 
 

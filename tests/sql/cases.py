@@ -39,6 +39,7 @@ from tapewise.ingest.requests.pending import rebuild_derived
 from tapewise.schema.tables.models import event_time_columns, metadata
 from tests.day_cells import add_day_cell, fill_day_cells
 from tests.hit_cells import fill_hit_cells
+from tests.open_cells import fill_open_cells
 from tests.request_cells import fill_request_cells
 from tests.user_cells import fill_user_cells
 
@@ -461,6 +462,7 @@ def insert_rows(connection: psycopg.Connection, given: Mapping[str, list[Row]]) 
         fill_request_cells(connection)
         fill_hit_cells(connection)
         fill_user_cells(connection)
+        fill_open_cells(connection)
 
 
 def make_partitions(connection: psycopg.Connection, cases: Iterable[Case]) -> None:
