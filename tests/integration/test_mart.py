@@ -38,8 +38,9 @@ FUNCTIONS = [each for each in OBJECTS if each.metadata.kind == "function"]
 CALCULATING = [each for each in FUNCTIONS if not reads_tables(each)]
 READING = [each for each in FUNCTIONS if reads_tables(each)]
 # mart.activity reads only cells of ten minutes, which know neither the client nor the class of service.
-# mart.requests_of_day reads one day of an archive.
-ASKED = [each for each in READING if each.name not in ("activity", "requests_of_day")]
+# mart.requests_of_day reads one day of an archive, and mart.selected_spans only its zone.
+OTHERS = ("activity", "requests_of_day", "selected_spans")
+ASKED = [each for each in READING if each.name not in OTHERS]
 # mart.envelope_choices reads only cells of days, which do not know the client.
 ASKED_OF_FACTS = [each for each in ASKED if each.name != "envelope_choices"]
 COMPARING = [each.name for each in READING if "b" in each.metadata.arguments]
@@ -438,7 +439,7 @@ def test_objects_that_read_facts_of_logs_declare_their_needs(each: MartObject) -
     texts = " ".join(re.sub(r"--.*", "", other.text) for other in OBJECTS if other.name in below)
     fact_tables = [table.name for table in FACT_TABLES]
     derived = ["mounts", "tape_operations", "activity_cells", "day_cells", "size_cells", "request_cells"]
-    derived += ["hit_cells", "user_cells", "open_cells"]
+    derived += ["hit_cells", "user_cells", "open_cells", "routes"]
     tables = "|".join([*fact_tables, *derived, "log_files"])
     is_fed = bool(re.search(rf"\b(core|ledger)\.({tables})\b", texts))
     if each.name in ("archive_facts", "coverage"):  # these report on all tables
