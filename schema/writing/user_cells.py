@@ -15,6 +15,7 @@ from tapewise.schema.writing.day_columns import merge_arrays
 from tapewise.schema.writing.routes import (
     DAY_BITS,
     ROUTE,
+    SPANS,
     find_days,
     find_first_day,
     name_routes,
@@ -23,9 +24,6 @@ from tapewise.schema.writing.routes import (
     write_array,
     write_cells,
 )
-
-# The spans of cells, and by what polars calls their lengths.
-SPANS = {"day": "1d", "month": "1mo", "year": "1y"}
 
 _ROUTE = ("source_id", *ROUTE)
 _CELL = (*_ROUTE, "span", "starts_on")

@@ -35,6 +35,8 @@ from tests.conftest import NOW, register
 from tests.filled_columns import SURPLUS_COLUMNS
 from tests.integration.evidence import ROLLUPS, check_warehouse, read_facts
 from tests.integration.test_requests import make_world
+from tests.sql.cases import insert_rows
+from tests.stage_cells import WRONG_STAGE_CELLS
 
 FIRST = "0021"
 
@@ -206,6 +208,8 @@ def test_an_upgrade_keeps_the_data_of_the_first_release(empty: Warehouse):
         "1997-10-01",
         "1997-10-01",
     ]
+    # 0034 counts the stages.
+    assert "core.stage_cells" not in found
     # 0028 says which columns have values; the transfer of November failed.
     filled = [row.pop("filled_columns") for row in found["ledger.loaded_rows"]]
     assert filled == [of_transfers, sorted([*of_failed, *of_transfers])]
@@ -242,7 +246,7 @@ def test_an_upgrade_counts_the_facts_that_are_there_as_loading_them_does(
     loaded = read_facts(warehouse)
     assert len(loaded["day_cells"]) > 20 and len(loaded["size_cells"]) > 20
     assert len(loaded["request_cells"]) > 10 and len(loaded["hit_cells"]) > 10
-    assert len(loaded["user_cells"]) > 20
+    assert len(loaded["user_cells"]) > 20 and len(loaded["stage_cells"]) > 5
     downgrade(connect, FIRST)
     upgrade(connect)
     found = read_facts(warehouse)
@@ -250,6 +254,24 @@ def test_an_upgrade_counts_the_facts_that_are_there_as_loading_them_does(
     with connect() as connection:
         assert connection.execute(filled).fetchall() == noted
     check_warehouse(warehouse)
+
+
+def test_an_upgrade_counts_stages_of_any_duration(warehouse: Warehouse):
+    def connect() -> psycopg.Connection:
+        return warehouse.connect(Role.OWNER)
+
+    durations = (None, -1.0, 0.0, 0.049, 0.05, 9.99, 10.0, 10.49, 10.5, 2e9)
+    with connect() as connection:
+        stages = [{"duration_s": each, "is_failed": each in (None, 10.0)} for each in durations]
+        stages += [{"duration_s": each, "class_of_service": "a"} for each in (None, None, 10.0)]
+        insert_rows(connection, {"archives": [{"name": "a", "timezone": "Asia/Tokyo"}], "stages": stages})
+        counted = connection.execute("SELECT * FROM core.stage_cells").fetchall()
+        assert len(counted) == 6
+    downgrade(connect, "0031")
+    upgrade(connect)
+    with connect() as connection:
+        assert connection.execute(WRONG_STAGE_CELLS).fetchall() == []
+        assert sorted(connection.execute("SELECT * FROM core.stage_cells").fetchall()) == sorted(counted)
 
 
 def test_a_later_revision_upgrades_and_downgrades_with_data(
