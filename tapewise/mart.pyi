@@ -3153,7 +3153,7 @@ class Mart:
             group_name: disk (below 8 s), seek (below 60 s), library (below 130 s), shelf or contention
             open_from_s: lower edge of the bin (inclusive) - 1, 1.5, 2, 3, 5 and 7 times each power of
                 ten, from 0.1 s; 0 for shorter times
-            open_to_s: upper edge of the bin (exclusive); null for the last bin (from 7e9 s)
+            open_to_s: upper edge of the bin (exclusive); null for the last bin (from 7e8 s)
             request_count: requests of the group in this bin
             request_ratio: request_count over the archive's requests in all bins (0 to 1)
 
@@ -4800,6 +4800,59 @@ class Mart:
             ORDER BY archive, since_at
         """
 
+    def selected_stages(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+    ) -> pl.DataFrame:
+        """One row per cell (a row of mart.stage_cells, or with a client, one stage), so they are to be
+        added up.
+
+        The rows of mart.stage_cells that the arguments select: whole years where the range has them,
+        then months, and days at its ends. A range means whole days of the archive's own clock: all
+        those that it touches. With a client, the stages of its requests in mart.requests are returned
+        instead, each as a cell of its own, because a log of stages does not name clients: this takes
+        longer, finds none on days whose detail the archive has forgotten, and leaves out stages that
+        belong to no request.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only local days that end after this time (null = from the first)
+            until: only local days that begin before this time (null = to the last)
+            interface: only this interface (null = all)
+            direction: put or get (null = get; puts have no stages)
+            client: only stages of requests of this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            source: the stream of logs that reported the stages
+            interface: the program that staged the files (unitree, dcache, ...)
+            class_of_service: class of service, null if the log does not say
+            untimed_count: as in mart.stage_cells
+            untimed_failed_count: as in mart.stage_cells
+            time_bins: as in mart.stage_cells
+            stage_counts: as in mart.stage_cells
+            failed_counts: as in mart.stage_cells
+            is_failure_logged: whether the log reports failed stages; if not, it is unknown how many
+                failed
+
+        In SQL:
+
+            SELECT cells.interface, sum(bins.stage_count) AS stage_count
+            FROM mart.selected_stages(archive => 'llnl', since => now() - INTERVAL '1 year') AS cells
+            CROSS JOIN unnest(cells.stage_counts) AS bins (stage_count)
+            GROUP BY cells.interface
+            ORDER BY cells.interface
+        """
+
     def selected_transfers(
         self,
         *,
@@ -5451,6 +5504,62 @@ class Mart:
             ORDER BY archive, use
         """
 
+    def stage_cells(
+        self,
+        *,
+        archive: Values = None,
+        kind: Values = None,
+        source: Values = None,
+        interface: Values = None,
+        class_of_service: Values = None,
+        span: Values = None,
+        untimed_count: Values = None,
+        untimed_failed_count: Values = None,
+        time_bins: Values = None,
+        stage_counts: Values = None,
+        failed_counts: Values = None,
+        is_failure_logged: Values = None,
+        starts_on: Values = None,
+    ) -> pl.DataFrame:
+        """One row per archive, source, interface, class of service, span and local day, month or year with
+        stages.
+
+        The rollup of stages by how long they took, which mart.stage_times reads in place of the stages:
+        for each local day, month and year. Months and years are the sums of their days, so add up rows
+        of one span only; mart.selected_stages chooses the fewest for a range. The stages are those of
+        mart.stages. Days whose detail the archive has forgotten (`tapewise forget`) are covered, except
+        those forgotten before the warehouse had this rollup.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            source: the stream of logs that reported the stages
+            interface: the program that staged the files (unitree, dcache, ...)
+            class_of_service: class of service, null if the log does not say
+            span: day, month or year
+            untimed_count: stages that succeeded and whose duration the log does not say; they are in no
+                bin
+            untimed_failed_count: failed stages whose duration the log does not say; they are in no bin
+            time_bins: the bins of duration with stages (mart.time_bin), ascending
+            stage_counts: for each of the time_bins, how many stages succeeded
+            failed_counts: for each of the time_bins, how many stages failed
+            is_failure_logged: whether the log reports failed stages; if not, it is unknown how many
+                failed
+            starts_on: local date of the day, or of the first day of the month or year, in the archive's
+                own zone
+
+        In SQL:
+
+            SELECT cells.starts_on, sum(bins.stage_count) AS stage_count
+            FROM mart.stage_cells AS cells
+            CROSS JOIN unnest(cells.time_bins, cells.stage_counts) AS bins (time_bin, stage_count)
+            WHERE cells.archive = 'llnl' AND cells.span = 'day' AND mart.time_bin_edge(bins.time_bin) >= 60
+            GROUP BY cells.starts_on
+            ORDER BY cells.starts_on
+        """
+
     def stage_times(
         self,
         *,
@@ -5467,14 +5576,16 @@ class Mart:
 
         How long it took to bring files from tape to disk (access and copying), on a logarithmic axis.
         The stages are those of mart.stages; stages without a logged duration are in no bin. All stages
-        belong to gets, so direction put returns no rows. A log of stages does not name clients. If a
-        client is given, only the stages of its requests in mart.requests count, and stages that belong
-        to no request are left out.
+        belong to gets, so direction put returns no rows. Without a client, they are counted from cells
+        of days, months and years (mart.stage_cells). A log of stages does not name clients. If a client
+        is given, only the stages of its requests in mart.requests count, and stages that belong to no
+        request are left out. A range means whole days of the archive's own clock: all those that it
+        touches.
 
         Args:
             archive: only this archive (null = all)
-            since: only stages that ended at or after this time (null = from the first)
-            until: only stages that ended before this time (null = to the last)
+            since: only local days that end after this time (null = from the first)
+            until: only local days that begin before this time (null = to the last)
             interface: only this interface (null = all)
             direction: put or get (null = get; puts have no stages)
             client: only stages of requests of this client machine (null = all)
@@ -5486,7 +5597,7 @@ class Mart:
             interface: the program that staged the files (unitree, ...)
             stage_from_s: lower edge of the bin (inclusive) - 1, 1.5, 2, 3, 5 and 7 times each power of
                 ten, from 1 s; 0 for shorter times
-            stage_to_s: upper edge of the bin (exclusive); null for the last bin (from 7e9 s)
+            stage_to_s: upper edge of the bin (exclusive); null for the last bin (from 7e8 s)
             stage_count: stages that succeeded
             failed_count: stages that failed after a time in this bin; they are not in stage_count; null
                 if a log of the interface does not report failed stages
@@ -5719,23 +5830,22 @@ class Mart:
         *,
         time_s: float,
     ) -> pl.DataFrame:
-        """The number of the bin, from 0 (negative times are in it too); null for null.
+        """The number of the bin (0 to 2,000,000,180); null for null.
 
-        The bin of a time in the histograms of mart.open_cells: 50 ms wide below 10 s, and half a second
-        from there. So the edges that SDSC's tables use (tenths below 7 s, whole seconds, 8, 60 and 130
-        s), and those of the logarithmic axes of charts (1, 1.5, 2, 3, 5 and 7 times each power of ten),
-        are edges of bins. Loads compute the same.
+        The bin of a time in the rollups of times. Bins are 50 ms wide below 10 s, and 0.5 s from there
+        on, so 1, 1.5, 2, 3, 5 and 7 times each power of ten from 1 s begin a bin. Negative times are in
+        the first bin, and all from 10^9 s on in the last. Loads compute the same for mart.stage_cells.
 
         Args:
-            time_s: the time in seconds
+            time_s: the time, in seconds
 
         In SQL:
 
-            SELECT mart.time_bin_edge(mart.time_bin(open_s)) AS open_from_s, count(*) AS request_count
-            FROM mart.selected_requests(archive => 'sdsc', since => now() - INTERVAL '1 day')
-            WHERE open_s IS NOT NULL
-            GROUP BY open_from_s
-            ORDER BY open_from_s
+            SELECT mart.time_bin(duration_s) AS time_bin, count(*) AS stage_count
+            FROM mart.stages
+            WHERE staged_at >= now() - INTERVAL '1 day'
+            GROUP BY time_bin
+            ORDER BY time_bin
         """
 
     def time_bin_edge(
@@ -5743,16 +5853,16 @@ class Mart:
         *,
         bin: int,
     ) -> pl.DataFrame:
-        """The time in seconds; null for null.
+        """The shortest time in the bin, in seconds; null for null.
 
-        The shortest time of a bin of mart.time_bin, which ends where the next one begins.
+        The lower edge of a bin of mart.time_bin. It is the upper edge of the bin before.
 
         Args:
             bin: the number of the bin
 
         In SQL:
 
-            SELECT mart.time_bin_edge(mart.time_bin(8)) AS from_8_s
+            SELECT mart.time_bin_edge(mart.time_bin(12.34)) AS at_least_s
         """
 
     def trace_requests(

@@ -28,7 +28,8 @@ _RECOUNT = f"""
     placed AS (
         SELECT opened.source_id, interface, direction, class_of_service, span, starts_on, open_s,
             (local_at::date - (began_at AT TIME ZONE timezone)::date)::bigint << 41
-            | trunc(CASE WHEN open_s >= 10 THEN open_s::numeric * 2 + 180
+            | trunc(CASE WHEN open_s > 1e9 THEN 2000000180
+                WHEN open_s >= 10 THEN open_s::numeric * 2 + 180
                 WHEN open_s > 0 THEN open_s::numeric * 20 ELSE 0 END)::bigint
             | CASE WHEN size_bytes >= 0 AND NOT is_size_saturated THEN 1099511627776 ELSE 0 END AS code
         FROM ({_OPENED}) AS opened JOIN core.archives ON archives.id = archive_id

@@ -77,6 +77,8 @@ def drop_archive(connection: psycopg.Connection, name: str) -> int:
             " WHERE route_id = routes.id AND source_id = sources.id AND archive_id = %s",
             "DELETE FROM core.open_cells USING core.routes, ledger.sources"
             " WHERE route_id = routes.id AND source_id = sources.id AND archive_id = %s",
+            "DELETE FROM core.stage_cells USING core.routes, ledger.sources"
+            " WHERE route_id = routes.id AND source_id = sources.id AND archive_id = %s",
             "DELETE FROM core.routes USING ledger.sources WHERE source_id = sources.id AND archive_id = %s",
             "DELETE FROM core.outages WHERE archive_id = %s",
             "DELETE FROM core.config_changes WHERE archive_id = %s",

@@ -65,7 +65,7 @@ SELECT
     asked.class_of_service,
     (asked.ended_at AT TIME ZONE archives.timezone)::date AS day,
     CASE
-        WHEN asked.open_s < 10 THEN greatest(floor(asked.open_s * 20), 0) ELSE 180 + floor(asked.open_s * 2)
+        WHEN asked.open_s < 10 THEN greatest(floor(asked.open_s * 20), 0) ELSE 180 + floor(least(asked.open_s, 1e9) * 2)
     END::bigint
     + (1::bigint << 40) * asked.is_sized::integer
     + (1::bigint << 41) * (

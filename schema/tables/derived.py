@@ -376,3 +376,23 @@ open_cells = sa.Table(
     schema="core",
     comment="One row per route and local day, month or year with open times; derived",
 )
+
+stage_cells = sa.Table(
+    "stage_cells",
+    metadata,
+    sa.Column("route_id", sa.Integer, sa.ForeignKey(routes.c.id), primary_key=True),
+    sa.Column("span", sa.Text, primary_key=True),
+    # The first day of the month or year, by the archive's own clock, as in `size_cells`.
+    sa.Column("starts_on", sa.Date, primary_key=True),
+    # Stages without a duration that succeeded, and those that failed.
+    _sum("untimed_count"),
+    _sum("untimed_failed_count"),
+    # The bins of duration (`mart.time_bin`) that have stages, ascending, and how many succeeded in each of
+    # them, and how many failed.
+    _array("time_bins", sa.Integer),
+    _array("stage_counts", sa.BigInteger),
+    _array("failed_counts", sa.BigInteger),
+    sa.CheckConstraint("span in ('day', 'month', 'year')", name="span"),
+    schema="core",
+    comment="One row per route and local day, month or year with stages; derived",
+)

@@ -13,6 +13,8 @@ MINUTE_US = 60_000_000
 # factor of two. The middle of a bin is within 1/128 of each number in it. `mart.histogram_bin` and
 # `mart.histogram_value` compute the same.
 BIN_SHIFT = 46
+# Bins of time are short below so many seconds. From the longest time on, they could not be numbered.
+SHORT_S, LONGEST_S = 10.0, 1e9
 # What identifies a route, besides its source.
 ROUTE = ("interface", "direction", "class_of_service")
 
@@ -75,11 +77,15 @@ def find_bins(values: pl.Series) -> pl.Series:
     return pl.Series(np.maximum(bits >> BIN_SHIFT, 0))
 
 
-def find_time_bins(times_s: pl.Series) -> pl.Series:
-    """Return the bin of each time in seconds, as `mart.time_bin` does: 50 ms below 10 s, and then 0.5 s."""
-    second = pl.col("second")
-    bins = pl.when(second < 10).then((second * 20).floor().clip(0)).otherwise(180 + (second * 2).floor())
-    return times_s.alias("second").to_frame().select(bins.cast(pl.Int64)).to_series()
+def find_time_bins(values: pl.Series) -> pl.Series:
+    """Return the bin of each number of seconds, null for null: bins of 50 ms below 10 s, then of 0.5 s.
+
+    Negative numbers are in bin 0, and the last bin has all numbers from `LONGEST_S` on. `mart.time_bin` and
+    `mart.time_bin_edge` compute the same.
+    """
+    short = (values * 20).floor().clip(lower_bound=0)
+    long = 180 + (values.clip(upper_bound=LONGEST_S) * 2).floor()
+    return short.zip_with(values < SHORT_S, long).cast(pl.Int64)
 
 
 def write_array(values: pl.Expr) -> pl.Expr:
@@ -153,6 +159,7 @@ def drop_unused_routes(connection: psycopg.Connection, source_ids: Collection[in
         " AND NOT EXISTS (SELECT FROM core.request_cells WHERE route_id = routes.id)"
         " AND NOT EXISTS (SELECT FROM core.hit_cells WHERE route_id = routes.id)"
         " AND NOT EXISTS (SELECT FROM core.user_cells WHERE route_id = routes.id)"
-        " AND NOT EXISTS (SELECT FROM core.open_cells WHERE route_id = routes.id)",
+        " AND NOT EXISTS (SELECT FROM core.open_cells WHERE route_id = routes.id)"
+        " AND NOT EXISTS (SELECT FROM core.stage_cells WHERE route_id = routes.id)",
         [[*source_ids]],
     )

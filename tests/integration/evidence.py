@@ -20,11 +20,20 @@ from tests.filled_columns import MISSING_COLUMNS
 from tests.hit_cells import WRONG_HIT_CELLS
 from tests.open_cells import WRONG_OPEN_CELLS, WRONG_OPEN_SPANS
 from tests.request_cells import WRONG_REQUEST_CELLS
+from tests.stage_cells import WRONG_STAGE_CELLS, WRONG_STAGE_SPANS
 from tests.user_cells import NAMED_USER_CELLS, WRONG_USER_CELLS, WRONG_USER_SPANS
 
 FACTS = tuple(event_time_columns)
-ROLLUPS = ("activity_cells", "day_cells", "size_cells", "request_cells", "hit_cells", "user_cells")
-ROLLUPS += ("open_cells",)
+ROLLUPS = (
+    "activity_cells",
+    "day_cells",
+    "size_cells",
+    "request_cells",
+    "hit_cells",
+    "user_cells",
+    "open_cells",
+    "stage_cells",
+)
 # If facts are loaded in another way, their lineage and the ids of their names may differ.
 LINEAGE = {"id", "log_file_id", "line_number"}
 NAMED = {
@@ -216,6 +225,8 @@ VIOLATIONS = {
     "the hit cells are not a recount of the gets": WRONG_HIT_CELLS,
     "the user cells are not a recount of the requests": WRONG_USER_CELLS,
     "a month or year of users is not the sum of its days": WRONG_USER_SPANS,
+    "the stage cells are not a recount of the stages": WRONG_STAGE_CELLS,
+    "a month or year of stages is not the sum of its days": WRONG_STAGE_SPANS,
     "a route has no cell": WRONG_ROUTES,
     "a fact is from a time that its archive has forgotten": """
         SELECT facts.id, event_at, retained_since FROM facts JOIN core.archives ON archives.id = archive_id

@@ -36,6 +36,8 @@ from tests.filled_columns import SURPLUS_COLUMNS
 from tests.integration.evidence import ROLLUPS, check_warehouse, read_facts
 from tests.integration.request_logs import make_log, read_log
 from tests.integration.test_requests import make_world
+from tests.sql.cases import insert_rows
+from tests.stage_cells import WRONG_STAGE_CELLS
 
 FIRST = "0021"
 
@@ -209,6 +211,8 @@ def test_an_upgrade_keeps_the_data_of_the_first_release(empty: Warehouse):
         "1997-10-01",
         "1997-10-01",
     ]
+    # 0033 counts the stages.
+    assert "core.stage_cells" not in found
     # 0028 says which columns have values; the transfer of November failed.
     filled = [row.pop("filled_columns") for row in found["ledger.loaded_rows"]]
     assert filled == [of_transfers, sorted([*of_failed, *of_transfers])]
@@ -248,6 +252,7 @@ def test_an_upgrade_counts_the_facts_that_are_there_as_loading_them_does(
     assert len(loaded["day_cells"]) > 20 and len(loaded["size_cells"]) > 20
     assert len(loaded["request_cells"]) > 10 and len(loaded["hit_cells"]) > 10
     assert len(loaded["user_cells"]) > 20 and len(loaded["open_cells"]) > 10
+    assert len(loaded["stage_cells"]) > 5
     downgrade(connect, FIRST)
     upgrade(connect)
     found = read_facts(warehouse)
@@ -255,6 +260,24 @@ def test_an_upgrade_counts_the_facts_that_are_there_as_loading_them_does(
     with connect() as connection:
         assert connection.execute(filled).fetchall() == noted
     check_warehouse(warehouse)
+
+
+def test_an_upgrade_counts_stages_of_any_duration(warehouse: Warehouse):
+    def connect() -> psycopg.Connection:
+        return warehouse.connect(Role.OWNER)
+
+    durations = (None, -1.0, 0.0, 0.049, 0.05, 9.99, 10.0, 10.49, 10.5, 2e9)
+    with connect() as connection:
+        stages = [{"duration_s": each, "is_failed": each in (None, 10.0)} for each in durations]
+        stages += [{"duration_s": each, "class_of_service": "a"} for each in (None, None, 10.0)]
+        insert_rows(connection, {"archives": [{"name": "a", "timezone": "Asia/Tokyo"}], "stages": stages})
+        counted = connection.execute("SELECT * FROM core.stage_cells").fetchall()
+        assert len(counted) == 6
+    downgrade(connect, "0032")
+    upgrade(connect)
+    with connect() as connection:
+        assert connection.execute(WRONG_STAGE_CELLS).fetchall() == []
+        assert sorted(connection.execute("SELECT * FROM core.stage_cells").fetchall()) == sorted(counted)
 
 
 def test_a_later_revision_upgrades_and_downgrades_with_data(
@@ -312,7 +335,9 @@ PUBLISHED = {
     "0031_user_cells.py": "7946e29c7800161b154768206f39db40",
     "0031_user_cells.sql": "d192f32487b87b29188323334207ecad",
     "0032_open_cells.py": "93a634ecfaa132f3d4603f6019da5604",
-    "0032_open_cells.sql": "342f1dc50da772554dca5ee01d1a3456",
+    "0032_open_cells.sql": "a92ff8e2168831ebebf42277dd11daaa",
+    "0033_stage_cells.py": "c61ab2d1bf32353cb9f125e342073fef",
+    "0033_stage_cells.sql": "fb29e8ba6ea23316bbee67aa246beff6",
 }
 
 

@@ -41,6 +41,7 @@ from tests.day_cells import add_day_cell, fill_day_cells
 from tests.hit_cells import fill_hit_cells
 from tests.open_cells import fill_open_cells
 from tests.request_cells import fill_request_cells
+from tests.stage_cells import fill_stage_cells
 from tests.user_cells import fill_user_cells
 
 Row = dict[str, Any]
@@ -463,6 +464,8 @@ def insert_rows(connection: psycopg.Connection, given: Mapping[str, list[Row]]) 
         fill_hit_cells(connection)
         fill_user_cells(connection)
         fill_open_cells(connection)
+    if "stages" in given:
+        fill_stage_cells(connection)
 
 
 def make_partitions(connection: psycopg.Connection, cases: Iterable[Case]) -> None:

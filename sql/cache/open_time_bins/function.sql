@@ -43,7 +43,7 @@ scales AS NOT MATERIALIZED (
             ORDER BY decades.decade, steps.step
         ) AS edges_s,
         ARRAY[8, 60, 130]::double precision[] AS boundaries_s
-    FROM generate_series(-1, 9) AS decades (decade)
+    FROM generate_series(-1, 8) AS decades (decade)
     CROSS JOIN unnest(ARRAY[1, 1.5, 2, 3, 5, 7]) AS steps (step)
 ),
 

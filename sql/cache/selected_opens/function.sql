@@ -141,7 +141,7 @@ SELECT
     routes.interface,
     routes.direction,
     routes.class_of_service,
-    mart.time_bin_edge(sums.bin) AS open_from_s,
+    mart.time_bin_edge(sums.bin::integer) AS open_from_s,
     NULL::double precision AS open_s,
     sums.request_count,
     sums.open_us,

@@ -1,5 +1,5 @@
 CREATE FUNCTION mart.time_bin_edge(
-    bin bigint
+    bin integer
 ) RETURNS double precision
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $function$
