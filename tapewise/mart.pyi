@@ -4796,7 +4796,7 @@ class Mart:
         In SQL:
 
             SELECT archive, span, since_at, until_at
-            FROM mart.selected_spans(since => '1998-02-15', until => '1998-04-01')
+            FROM mart.selected_spans(since => '1998-02-15 UTC', until => '1998-04-01 UTC')
             ORDER BY archive, since_at
         """
 

@@ -334,10 +334,10 @@ PUBLISHED = {
     "0030_hit_cells.sql": "0c7be24e730984de19b47a2e448bcd50",
     "0031_user_cells.py": "7946e29c7800161b154768206f39db40",
     "0031_user_cells.sql": "d192f32487b87b29188323334207ecad",
-    "0032_open_cells.py": "93a634ecfaa132f3d4603f6019da5604",
-    "0032_open_cells.sql": "a92ff8e2168831ebebf42277dd11daaa",
-    "0033_stage_cells.py": "c61ab2d1bf32353cb9f125e342073fef",
-    "0033_stage_cells.sql": "fb29e8ba6ea23316bbee67aa246beff6",
+    "0032_open_cells.py": "b1c177301d7f8aef9af67dbdb273d91b",
+    "0032_open_cells.sql": "ef34225d18fdfbc8c0adb29d96ecfdf6",
+    "0033_stage_cells.py": "e1ea81109af0756938d6d6f296ae291e",
+    "0033_stage_cells.sql": "3ab05728834cc66725fb8ea84b2f9619",
 }
 
 

@@ -3,7 +3,7 @@ CREATE FUNCTION mart.open_entries(
     request_counts bigint[],
     open_us numeric[]
 ) RETURNS TABLE (
-    bin bigint,
+    bin integer,
     is_sized boolean,
     days_ago integer,
     request_count bigint,
@@ -14,7 +14,7 @@ AS $function$
 
 -- A code has its parts in this order, from the lowest bit (`OPEN_CODE` in schema/writing/open_cells.py).
 SELECT
-    entries.code & ((1::bigint << 40) - 1) AS bin,
+    (entries.code & ((1::bigint << 40) - 1))::integer AS bin,
     entries.code >> 40 & 1 = 1 AS is_sized,
     (entries.code >> 41)::integer AS days_ago,
 

@@ -108,31 +108,34 @@ cells AS (
         )
 ),
 
+entries AS (
+    SELECT
+        cells.route_id,
+        parts.bin,
+        parts.is_sized,
+        parts.request_count,
+        parts.open_us,
+        CASE
+            WHEN cells.starts_on - parts.days_ago <@ cells.whole_days THEN TRUE
+            -- The detail that would show it is forgotten.
+            WHEN cells.starts_on - parts.days_ago <@ cells.part_days THEN NULL
+            ELSE FALSE
+        END AS is_staging_bypassed
+    FROM cells
+    CROSS JOIN LATERAL mart.open_entries(cells.codes, cells.request_counts, cells.open_us) AS parts
+),
+
 -- Groups are found by numbers, and named afterwards.
 sums AS MATERIALIZED (
     SELECT
-        cells.route_id,
+        entries.route_id,
         entries.bin,
         entries.is_sized,
-        CASE
-            WHEN cells.starts_on - entries.days_ago <@ cells.whole_days THEN TRUE
-            -- The detail that would show it is forgotten.
-            WHEN cells.starts_on - entries.days_ago <@ cells.part_days THEN NULL
-            ELSE FALSE
-        END AS is_staging_bypassed,
+        entries.is_staging_bypassed,
         sum(entries.request_count)::bigint AS request_count,
         sum(entries.open_us) AS open_us
-    FROM cells
-    CROSS JOIN LATERAL mart.open_entries(cells.codes, cells.request_counts, cells.open_us) AS entries
-    GROUP BY
-        cells.route_id,
-        entries.bin,
-        entries.is_sized,
-        CASE
-            WHEN cells.starts_on - entries.days_ago <@ cells.whole_days THEN TRUE
-            WHEN cells.starts_on - entries.days_ago <@ cells.part_days THEN NULL
-            ELSE FALSE
-        END
+    FROM entries
+    GROUP BY entries.route_id, entries.bin, entries.is_sized, entries.is_staging_bypassed
 )
 
 SELECT
@@ -141,7 +144,7 @@ SELECT
     routes.interface,
     routes.direction,
     routes.class_of_service,
-    mart.time_bin_edge(sums.bin::integer) AS open_from_s,
+    mart.time_bin_edge(sums.bin) AS open_from_s,
     NULL::double precision AS open_s,
     sums.request_count,
     sums.open_us,
