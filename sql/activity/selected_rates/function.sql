@@ -104,7 +104,17 @@ FROM
     ) AS days
 LEFT JOIN ranges ON days.archive = ranges.archive
 WHERE
-    (days.starts_on >= ranges.since_month AND days.starts_on < ranges.until_month) IS NOT TRUE
-    AND days.rate_bins <> '{}'
+    -- Without a range there are only months, and the days need not be read to find that out.
+    (
+        selected_rates.since IS NOT NULL
+        OR selected_rates.until IS NOT NULL
+        OR selected_rates.client IS NOT NULL
+        OR selected_rates.is_exact
+    )
+    -- One condition, so that no histogram is read of a day that is in a month.
+    AND CASE
+        WHEN days.starts_on >= ranges.since_month AND days.starts_on < ranges.until_month THEN FALSE
+        ELSE days.rate_bins <> '{}'
+    END
 
 $function$;
