@@ -1,11 +1,12 @@
-"""The months of `core.rate_months` as sums of the days of `core.day_cells`, which have a recount of their own."""
+"""The months of `core.rate_months` as sums of the days, which have a recount of their own."""
 
 import psycopg
 
 _SUMMED = """
     entries AS (
-        SELECT route_id, make_date(extract(year FROM day)::int, extract(month FROM day)::int, 1) AS month, day,
-            bin, n, CASE place WHEN 1 THEN rated_size_bytes END AS bytes,
+        SELECT route_id, day, bin, n,
+            make_date(extract(year FROM day)::int, extract(month FROM day)::int, 1) AS month,
+            CASE place WHEN 1 THEN rated_size_bytes END AS bytes,
             CASE place WHEN 1 THEN rated_duration_us END AS us
         FROM core.day_cells
         CROSS JOIN unnest(rate_bins, rate_counts) WITH ORDINALITY AS part (bin, n, place)

@@ -23,7 +23,15 @@ from tests.request_cells import WRONG_REQUEST_CELLS
 from tests.user_cells import NAMED_USER_CELLS, WRONG_USER_CELLS, WRONG_USER_SPANS
 
 FACTS = tuple(event_time_columns)
-ROLLUPS = ("activity_cells", "day_cells", "rate_months", "size_cells", "request_cells", "hit_cells", "user_cells")
+ROLLUPS = (
+    "activity_cells",
+    "day_cells",
+    "rate_months",
+    "size_cells",
+    "request_cells",
+    "hit_cells",
+    "user_cells",
+)
 # If facts are loaded in another way, their lineage and the ids of their names may differ.
 LINEAGE = {"id", "log_file_id", "line_number"}
 NAMED = {

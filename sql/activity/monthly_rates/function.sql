@@ -41,7 +41,8 @@ WITH cells AS (
         ) AS selected
 ),
 
--- A row of the answer is found by its number, because comparing names for each bin costs more than all the rest.
+-- A row of the answer is found by its number, because comparing names for each bin costs more than all the
+-- rest.
 numbered_cells AS (
     SELECT
         cells.*,
@@ -89,10 +90,10 @@ bins AS (
     WHERE monthly_rates.is_exact IS NOT TRUE
 ),
 
--- Rates are numbered from 0 to `last_place`, the slowest first: a bin has those below its `upto`. A percentile
--- lies between two of them, or is one of them: a tenth of the way to the last is at 0.1 * last_place. Bins of
--- several cells need not be added up for this. Sums of whole numbers below 2^53 are exact, and much faster than
--- those of bigint.
+-- Rates are numbered from 0 to `last_place`, the slowest first: a bin has those below its `upto`. A
+-- percentile lies between two of them, or is one of them: a tenth of the way to the last is at
+-- 0.1 * last_place. Bins of several cells need not be added up for this. Sums of whole numbers below 2^53 are
+-- exact, and much faster than those of bigint.
 numbered AS (
     SELECT
         bins.*,

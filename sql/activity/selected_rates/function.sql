@@ -25,8 +25,8 @@ CREATE FUNCTION mart.selected_rates(
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
--- The months that are wholly in the range, by the clock of each archive. None is read for a client, or exactly:
--- months do not know their transfers.
+-- The months that are wholly in the range, by the clock of each archive. None is read for a client, or
+-- exactly: months do not know their transfers.
 WITH ranges AS MATERIALIZED (
     SELECT
         archives.archive,
