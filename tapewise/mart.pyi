@@ -3600,6 +3600,59 @@ class Mart:
             ORDER BY preparations.since, lines.interface, lines.direction
         """
 
+    def rate_months(
+        self,
+        *,
+        archive: Values = None,
+        kind: Values = None,
+        source: Values = None,
+        interface: Values = None,
+        direction: Values = None,
+        class_of_service: Values = None,
+        rated_count: Values = None,
+        rated_size_bytes: Values = None,
+        rated_duration_us: Values = None,
+        rate_bins: Values = None,
+        rate_counts: Values = None,
+        starts_on: Values = None,
+        first_on: Values = None,
+        last_on: Values = None,
+    ) -> pl.DataFrame:
+        """One row per archive, source, interface, direction, class of service and local month with rates.
+
+        The rates of mart.day_cells added up by local month, which mart.monthly_rates reads in place of
+        the days. Days whose detail the archive has forgotten (`tapewise forget`) are covered, except
+        those forgotten before the warehouse had mart.day_cells. For a range, use mart.selected_rates.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            source: the source whose log reports the transfers
+            interface: the program that moved the files (ftp, nft, hsi, ...)
+            direction: put or get
+            class_of_service: class of service of the transfers; null where no log has one
+            rated_count: transfers that ended in the month and have a rate (mart.monthly_rates says
+                which have none)
+            rated_size_bytes: bytes of these transfers
+            rated_duration_us: microseconds of these transfers
+            rate_bins: bins of their rates in bytes per second, ascending (mart.histogram_bin);
+                mart.histogram_value is within 1/128 of each rate in its bin
+            rate_counts: for each of the rate_bins, how many rates are in it
+            starts_on: local date of the first day of the month, in the archive's own zone
+            first_on: local date of the first day of the month on which such a transfer ended
+            last_on: local date of the last such day
+
+        In SQL:
+
+            SELECT starts_on, interface, direction, sum(rated_count) AS rated_count
+            FROM mart.rate_months
+            WHERE archive = 'llnl'
+            GROUP BY starts_on, interface, direction
+            ORDER BY starts_on, interface, direction
+        """
+
     def reconciliation(
         self,
         *,
@@ -4539,6 +4592,62 @@ class Mart:
             FROM mart.selected_opens(archive => 'sdsc', since => now() - INTERVAL '1 month', direction => 'get')
             GROUP BY interface
             ORDER BY interface
+        """
+
+    def selected_rates(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+        is_exact: bool | None = None,
+    ) -> pl.DataFrame:
+        """One row per cell: a month or day of a source, interface, direction and class of service, or one
+        transfer with a client or if exact. Several rows may have the same month, interface and
+        direction, so they are to be added up.
+
+        The rates that the arguments select, as few rows as possible: the rows of mart.rate_months for
+        the months that are wholly in the range, and those of mart.day_cells for other days. A range
+        means whole days of the archive's own clock: all those that it touches. With a client, or if
+        asked to be exact, each transfer is a row of its own: this reads the transfers, which takes
+        longer, and finds none on days whose detail the archive has forgotten.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only local days that end after this time (null = from the first)
+            until: only local days that begin before this time (null = to the last)
+            interface: only this interface (null = all)
+            direction: put or get (null = both)
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+            is_exact: read the transfers, so that rates are known exactly
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            interface: the program that moved the files (ftp, nft, hsi, ...)
+            direction: put or get
+            rated_count: as in mart.rate_months
+            rated_size_bytes: as in mart.rate_months
+            rated_duration_us: as in mart.rate_months
+            rate_bins: as in mart.rate_months
+            rate_counts: as in mart.rate_months
+            rate_bytes_per_s: the rate itself, if a row is one transfer; otherwise null
+            starts_on: local date of the first day of the month, in the archive's own zone, also for a
+                day of it
+            first_on: local date of the first day that the row counts
+            last_on: local date of the last such day
+
+        In SQL:
+
+            SELECT starts_on, sum(rated_count) AS rated_count
+            FROM mart.selected_rates(archive => 'llnl', direction => 'get')
+            GROUP BY starts_on
+            ORDER BY starts_on
         """
 
     def selected_request_days(

@@ -282,6 +282,25 @@ day_cells = sa.Table(
     comment="One row per route and local day of its archive with transfers; derived",
 )
 
+rate_months = sa.Table(
+    "rate_months",
+    metadata,
+    sa.Column("route_id", sa.Integer, sa.ForeignKey(routes.c.id), primary_key=True),
+    # The first day of the month, by the archive's own clock.
+    sa.Column("month", sa.Date, primary_key=True),
+    # The first and the last day with a rate.
+    sa.Column("first_on", sa.Date, nullable=False),
+    sa.Column("last_on", sa.Date, nullable=False),
+    # Sums of the days in `day_cells` that have any rate, and of their histograms of rates.
+    _sum("rated_count"),
+    sa.Column("rated_size_bytes", sa.Numeric, nullable=False),
+    _sum("rated_duration_us"),
+    _array("rate_bins", sa.Integer),
+    _array("rate_counts", sa.BigInteger),
+    schema="core",
+    comment="One row per route and local month of its archive with rates; derived",
+)
+
 size_cells = sa.Table(
     "size_cells",
     metadata,

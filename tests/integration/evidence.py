@@ -19,6 +19,7 @@ from tests.day_cells import WRONG_CELLS, WRONG_ROUTES, WRONG_SIZES, WRONG_SPANS
 from tests.filled_columns import MISSING_COLUMNS
 from tests.hit_cells import WRONG_HIT_CELLS
 from tests.open_cells import WRONG_OPEN_CELLS, WRONG_OPEN_SPANS
+from tests.rate_months import WRONG_RATE_MONTHS
 from tests.request_cells import WRONG_REQUEST_CELLS
 from tests.stage_cells import WRONG_STAGE_CELLS, WRONG_STAGE_SPANS
 from tests.user_cells import NAMED_USER_CELLS, WRONG_USER_CELLS, WRONG_USER_SPANS
@@ -27,6 +28,7 @@ FACTS = tuple(event_time_columns)
 ROLLUPS = (
     "activity_cells",
     "day_cells",
+    "rate_months",
     "size_cells",
     "request_cells",
     "hit_cells",
@@ -217,6 +219,7 @@ VIOLATIONS = {
     """,
     "the ledger does not name a column in which facts have values": MISSING_COLUMNS,
     "the day cells are not a recount of the transfers": WRONG_CELLS,
+    "a month of rates is not the sum of its days": WRONG_RATE_MONTHS,
     "the size cells are not a recount of the transfers": WRONG_SIZES,
     "a month or year of sizes is not the sum of its days": WRONG_SPANS,
     "the request cells are not a recount of the requests": WRONG_REQUEST_CELLS,

@@ -45,7 +45,7 @@ ASKED = [each for each in READING if each.name not in OTHERS]
 ASKED_OF_FACTS = [each for each in ASKED if each.name != "envelope_choices"]
 COMPARING = [each.name for each in READING if "b" in each.metadata.arguments]
 # Functions that read only the cells of days, unless a client is asked for.
-DAYS = ("selected_days", "selected_request_days", "selected_hits", "selected_users")
+DAYS = ("selected_days", "selected_rates", "selected_request_days", "selected_hits", "selected_users")
 DAYS += ("selected_opens", "selected_stages")
 BY_DAY = [each.name for each in READING if {*DAYS} & {*each.metadata.depends_on}]
 # For functions that do not always read the transfers, arguments that make them do so.
@@ -439,7 +439,7 @@ def test_objects_that_read_facts_of_logs_declare_their_needs(each: MartObject) -
     texts = " ".join(re.sub(r"--.*", "", other.text) for other in OBJECTS if other.name in below)
     fact_tables = [table.name for table in FACT_TABLES]
     derived = ["mounts", "tape_operations", "activity_cells", "day_cells", "size_cells", "request_cells"]
-    derived += ["hit_cells", "user_cells", "open_cells", "stage_cells", "routes"]
+    derived += ["hit_cells", "user_cells", "open_cells", "stage_cells", "routes", "rate_months"]
     tables = "|".join([*fact_tables, *derived, "log_files"])
     is_fed = bool(re.search(rf"\b(core|ledger)\.({tables})\b", texts))
     if each.name in ("archive_facts", "coverage"):  # these report on all tables
@@ -642,7 +642,7 @@ def test_questions_of_days_read_no_facts(database: psycopg.Connection, name: str
     for given in ([], [arguments]):
         call = ", ".join([*given, *more])
         plan = drop_what_never_runs(explain(database, f"SELECT {columns} FROM mart.{name}({call})"))
-        assert re.search("(day|request|hit|user|open|stage)_cells", plan)
+        assert re.search("(day|request|hit|user|open|stage)_cells|rate_months", plan)
         assert not re.search(r"\b(transfers|requests|stages)_\d|hosts", plan)
 
 

@@ -199,6 +199,8 @@ def test_an_upgrade_keeps_the_data_of_the_first_release(empty: Warehouse):
     assert sorted(row["direction"] for row in found.pop("core.routes")) == ["get", "put"]
     assert sorted(row["day"] for row in found.pop("core.day_cells")) == ["1997-10-01", "1997-11-01"]
     assert len(found.pop("core.size_cells")) == 3  # one of the two failed
+    # 0033 adds up days by month; the transfer of November failed.
+    assert [row["month"] for row in found.pop("core.rate_months")] == ["1997-10-01"]
     # 0025 counts the requests that did not fail.
     assert [row["day"] for row in found.pop("core.request_cells")] == ["1997-10-01"]
     # 0030 counts the gets that did not fail.
@@ -252,7 +254,7 @@ def test_an_upgrade_counts_the_facts_that_are_there_as_loading_them_does(
     assert len(loaded["day_cells"]) > 20 and len(loaded["size_cells"]) > 20
     assert len(loaded["request_cells"]) > 10 and len(loaded["hit_cells"]) > 10
     assert len(loaded["user_cells"]) > 20 and len(loaded["open_cells"]) > 10
-    assert len(loaded["stage_cells"]) > 5
+    assert len(loaded["stage_cells"]) > 5 and len(loaded["rate_months"]) > 5
     downgrade(connect, FIRST)
     upgrade(connect)
     found = read_facts(warehouse)
@@ -338,6 +340,8 @@ PUBLISHED = {
     "0032_open_cells.sql": "ef34225d18fdfbc8c0adb29d96ecfdf6",
     "0033_stage_cells.py": "e1ea81109af0756938d6d6f296ae291e",
     "0033_stage_cells.sql": "3ab05728834cc66725fb8ea84b2f9619",
+    "0034_rate_months.py": "8e2fb0158718a1480c583743854b5622",
+    "0034_rate_months.sql": "7af11bb65b236722ec6bacf745cceecb",
 }
 
 

@@ -40,6 +40,7 @@ from tapewise.schema.tables.models import event_time_columns, metadata
 from tests.day_cells import add_day_cell, fill_day_cells
 from tests.hit_cells import fill_hit_cells
 from tests.open_cells import fill_open_cells
+from tests.rate_months import fill_rate_months
 from tests.request_cells import fill_request_cells
 from tests.stage_cells import fill_stage_cells
 from tests.user_cells import fill_user_cells
@@ -442,6 +443,7 @@ def insert_rows(connection: psycopg.Connection, given: Mapping[str, list[Row]]) 
             _note_rows(connection, table, rows)
     if "transfers" in given:
         fill_day_cells(connection)
+        fill_rate_months(connection)
     for row in given.get("day_cells", ()):
         owner = row.get("archive", first_archive)
         source_id = next(source_id for name, source_id in sources.values() if name == owner)
