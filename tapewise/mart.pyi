@@ -4295,9 +4295,9 @@ class Mart:
         Columns:
             archive: name of the archive
             kind: kind of archive (measured, synthetic, simulated)
-            source: the source whose log reports the transfers and opens
+            source: the source whose log reports the transfers, opens or stages
             route_id: number of the route
-            interface: the program that moved or opened the files (ftp, nft, hsi, ...)
+            interface: the program that moved, opened or staged the files (ftp, nft, hsi, ...)
             direction: put or get, null if a log of opens does not say
             class_of_service: class of service; null where no log has one
 
