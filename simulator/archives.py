@@ -33,6 +33,7 @@ from tapewise.schema.writing.loader import copy_frame, frame_schema
 from tapewise.schema.writing.names import NameTable
 from tapewise.schema.writing.partitions import analyze_partitions, make_partitions
 from tapewise.schema.writing.request_rollups import add_requests, sum_requests
+from tapewise.schema.writing.stage_cells import add_stages, sum_stages
 from tapewise.simulator.inputs import Requests
 from tapewise.simulator.machines import Machine
 from tapewise.simulator.results import TIME_COLUMNS, Run
@@ -114,12 +115,13 @@ def write_archive(
                 **{column: pl.lit(value, pl.Int32) for column, value in lineage.items()},
             )
             writer = FactWriter(settling, lineage["source_id"], lineage["log_file_id"])
-            facts = _write_facts(connection, writer, facts)
+            facts, brought = _write_facts(connection, writer, facts)
             moved, asked = _fit(facts, transfers), _fit(facts, requests)
             add_cells(connection, archive_id, [sum_cells(moved, given.timezone, has_failures=True)])
             add_days(connection, lineage["source_id"], [sum_days(moved, given.timezone)])
             summed = sum_requests(asked, given.timezone, is_simulated=True, steady_at=outcome.steady_at)
             add_requests(connection, [summed])
+            add_stages(connection, [sum_stages(brought, given.timezone)])
             _write_study(connection, archive_id, outcome, facts)
     except errors.UniqueViolation:
         connection.rollback()
@@ -197,8 +199,10 @@ def _insert_ledger(
     return {"source_id": source_id, "log_file_id": log_file_id}
 
 
-def _write_facts(connection: psycopg.Connection, writer: FactWriter, jobs: pl.DataFrame) -> pl.DataFrame:
-    """Write transfers, stages and requests; returns the jobs with the IDs of their transfers."""
+def _write_facts(
+    connection: psycopg.Connection, writer: FactWriter, jobs: pl.DataFrame
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Write transfers, stages and requests; returns the jobs with their transfers' IDs, and the stages."""
     jobs = jobs.with_columns(line_number=pl.int_range(1, pl.len() + 1, dtype=pl.Int64), file_key="file")
     jobs = jobs.with_columns(
         line_hash=pl.col("line_number"), occurrence=0, ordinal=0, operation=pl.col("direction"),
@@ -232,7 +236,7 @@ def _write_facts(connection: psycopg.Connection, writer: FactWriter, jobs: pl.Da
         maintain_order="left",
     )
     copy_frame(connection, requests, _fit(jobs, requests))
-    return jobs.with_columns(id="transfer_id")
+    return jobs.with_columns(id="transfer_id"), brought.rows
 
 
 def _write_study(

@@ -301,6 +301,24 @@ class Mart:
             SELECT archive, kind, timezone FROM mart.archives ORDER BY kind, archive
         """
 
+    def are_open_boundaries(
+        self,
+        *,
+        boundaries_s: Sequence[float],
+    ) -> pl.DataFrame:
+        """True or false; false if there is no boundary.
+
+        Whether bins of mart.time_bin suffice to sort open times into groups between these boundaries,
+        and to see which times are within a factor of 1.25 of one.
+
+        Args:
+            boundaries_s: the boundaries in seconds
+
+        In SQL:
+
+            SELECT mart.are_open_boundaries(ARRAY[8, 60, 130]) AS are_sdsc_boundaries
+        """
+
     def burst_requests(
         self,
         *,
@@ -394,6 +412,35 @@ class Mart:
             SELECT archive, class_of_service, is_whole, first_on, last_on
             FROM mart.bypassed_days
             ORDER BY archive, first_on
+        """
+
+    def bypassed_spans(
+        self,
+        *,
+        archive: Values = None,
+        class_of_service: Values = None,
+        whole_days: Values = None,
+        part_days: Values = None,
+    ) -> pl.DataFrame:
+        """One row per archive and class of service that a bypass names, and one per archive for all other
+        classes, if a bypass applies to all classes.
+
+        The days of mart.bypassed_days for each class of service, as values to look days up in.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            archive: name of the archive
+            class_of_service: the class of service, whose days include those of bypasses that apply to
+                all classes; null for the classes without a row of their own
+            whole_days: local days on which staging was bypassed all day
+            part_days: local days of which a bypass covers a part, and no bypass the whole
+
+        In SQL:
+
+            SELECT archive, class_of_service, whole_days, part_days
+            FROM mart.bypassed_spans
+            ORDER BY archive, class_of_service
         """
 
     def cache_hits(
@@ -1534,8 +1581,8 @@ class Mart:
 
         Args:
             archive: only this archive (null = all)
-            since: only requests that ended at or after this time (null = from the first)
-            until: only requests that ended before this time (null = to the last)
+            since: only local days that end after this time (null = from the first)
+            until: only local days that begin before this time (null = to the last)
             interface: only this interface (null = all)
             direction: put or get (null = both, and opens of unknown direction)
             client: only this client machine (null = all)
@@ -1553,6 +1600,9 @@ class Mart:
             bypassed_count: requests with an open time below 7 s that were left out, because staging was
                 bypassed or their class of service is tape-only; the same in each row of an archive,
                 interface and direction
+            unknown_count: requests of the archive, interface and direction that were left out, because
+                a bypass covers a part of their day, and the detail that would show which requests it
+                covers is forgotten; the same in each row of that combination
             request_ratio: request_count over all requests of the archive, interface and direction that
                 opened in less than 7 s (0 to 1), excluding bypassed requests
             running_ratio: running_count over the same total; 1 in the last row
@@ -2267,47 +2317,6 @@ class Mart:
             FROM mart.flagged_transfers(since => now() - INTERVAL '1 month')
             WHERE kind = 'measured' AND flagged_count > 0
             ORDER BY archive, interface, flagged_count DESC
-        """
-
-    def gets_of_day(
-        self,
-        *,
-        archive: str,
-        timezone: str,
-        ended_on: Moment,
-    ) -> pl.DataFrame:
-        """One row per source, interface, class of service, size class and result.
-
-        Gets that ended on one local day and did not fail, counted by what the requests show about them
-        (mart.requests). mart.selected_hits reads it for days of which mart.hit_cells are not enough. In
-        a simulated archive, gets requested before its run became steady do not count.
-
-        Args:
-            archive: the archive
-            timezone: its zone, whose days are counted
-            ended_on: the day
-
-        Columns:
-            kind: kind of archive (measured, synthetic, simulated)
-            source: the source whose log reports the gets
-            interface: the program that moved the files (ftp, nft, hsi, ...)
-            class_of_service: class of service; null where no log has one
-            size_class: small, medium, large or huge (mart.size_class); null where the size is not known
-            is_cached: whether the files were on disk; null if this is unknown
-            is_joined: whether the gets joined a stage that another request had started; null where this
-                is unknown
-            is_staging_bypassed: whether staging was bypassed when the files were opened, or their class
-                of service is tape-only
-            is_size_saturated: whether the sizes are at the limit of the log's counter
-            get_count: how many gets there are
-            size_bytes: the bytes of those whose size is known
-
-        In SQL:
-
-            SELECT interface, is_cached, sum(get_count) AS get_count
-            FROM mart.gets_of_day('llnl', 'America/Los_Angeles', current_date - 1)
-            GROUP BY interface, is_cached
-            ORDER BY interface, is_cached
         """
 
     def histogram_bin(
@@ -3389,6 +3398,94 @@ class Mart:
             ORDER BY archive, starts_on
         """
 
+    def open_cells(
+        self,
+        *,
+        archive: Values = None,
+        kind: Values = None,
+        timezone: Values = None,
+        source: Values = None,
+        interface: Values = None,
+        direction: Values = None,
+        class_of_service: Values = None,
+        route_id: Values = None,
+        span: Values = None,
+        codes: Values = None,
+        request_counts: Values = None,
+        open_us: Values = None,
+        starts_on: Values = None,
+    ) -> pl.DataFrame:
+        """One row per archive, source, interface, direction, class of service and local day, month or year
+        in which such requests ended: months and years count again what their days count.
+
+        Requests counted by local day, month and year, and by open time, which charts read in place of
+        the requests. mart.open_entries takes a row apart, and mart.selected_opens also looks whether
+        staging was bypassed. Only requests that did not fail and have an open time are counted. The
+        days whose detail the archive has forgotten (`tapewise forget`) are covered too, except those
+        forgotten before the warehouse had this rollup.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            timezone: the archive's own zone (IANA name), whose days are counted
+            source: the source whose log reports the requests
+            interface: the program that opened the files (ftp, hsi, ...)
+            direction: put or get, null if the log of opens does not say
+            class_of_service: class of service of the requests (mart.requests); null where no log has
+                one
+            route_id: number of the source, interface, direction and class of service
+            span: day, month or year
+            codes: numbers for the open times, ascending (mart.open_entries)
+            request_counts: for each of the codes, how many requests have it
+            open_us: for each of the codes, the sum of their open times in microseconds
+            starts_on: local date of the first day of the span, in the archive's own zone
+
+        In SQL:
+
+            SELECT starts_on, interface, sum(entries.request_count) AS request_count
+            FROM mart.open_cells
+            CROSS JOIN LATERAL mart.open_entries(codes, request_counts, open_us) AS entries
+            WHERE archive = 'sdsc' AND span = 'month' AND entries.bin >= mart.time_bin(60)
+            GROUP BY starts_on, interface
+            ORDER BY starts_on, interface
+        """
+
+    def open_entries(
+        self,
+        *,
+        codes: Sequence[int],
+        request_counts: Sequence[int],
+        open_us: Sequence[float],
+    ) -> pl.DataFrame:
+        """One row per code, which is a bin of open times and what else the requests have in common.
+
+        Takes a row of mart.open_cells apart (`OPEN_CODE` in schema/writing/open_cells.py).
+
+        Args:
+            codes: codes of a row of mart.open_cells
+            request_counts: its request_counts
+            open_us: its open_us
+
+        Columns:
+            bin: bin of the open times (mart.time_bin)
+            is_sized: whether the sizes of the files are known, and below the limit of the log's counter
+            days_ago: how many local days before the day of their end the requests were opened (or else
+                were started, or ended): at that time mart.requests looks whether staging was bypassed
+            request_count: how many requests there are
+            open_us: the sum of their open times, in microseconds
+
+        In SQL:
+
+            SELECT mart.time_bin_edge(entries.bin) AS open_from_s, sum(entries.request_count) AS request_count
+            FROM mart.open_cells
+            CROSS JOIN LATERAL mart.open_entries(codes, request_counts, open_us) AS entries
+            WHERE span = 'year'
+            GROUP BY open_from_s
+            ORDER BY open_from_s
+        """
+
     def open_time_bins(
         self,
         *,
@@ -3410,12 +3507,12 @@ class Mart:
         MB, so a large file may take longer to stage than the name of its group suggests. Only
         successful requests with an open time are counted, as in mart.open_times. Bypassed requests,
         whose open time does not include staging, are left out. Requests with an unknown or saturated
-        size are included.
+        size are included. A range means whole days, as in mart.open_times.
 
         Args:
             archive: only this archive (null = all)
-            since: only requests that ended at or after this time (null = from the first)
-            until: only requests that ended before this time (null = to the last)
+            since: only local days that end after this time (null = from the first)
+            until: only local days that begin before this time (null = to the last)
             interface: only this interface (null = all)
             direction: accepted for uniformity; the groups are of gets only, so null and get are
                 equivalent, and put returns no rows
@@ -3429,7 +3526,7 @@ class Mart:
             group_name: disk (below 8 s), seek (below 60 s), library (below 130 s), shelf or contention
             open_from_s: lower edge of the bin (inclusive) - 1, 1.5, 2, 3, 5 and 7 times each power of
                 ten, from 0.1 s; 0 for shorter times
-            open_to_s: upper edge of the bin (exclusive); null for the last bin (from 7e9 s)
+            open_to_s: upper edge of the bin (exclusive); null for the last bin (from 7e8 s)
             request_count: requests of the group in this bin
             request_ratio: request_count over the archive's requests in all bins (0 to 1)
 
@@ -3468,12 +3565,15 @@ class Mart:
         boundaries, or pass your own boundaries; if you pass an empty array, mart.open_time_valleys
         finds them in the data. A group runs from its boundary (inclusive) to the next (exclusive). Only
         successful requests with an open time and an unsaturated size are counted; bypassed requests are
-        left out and counted separately.
+        left out and counted separately. A range means whole days of the archive's own clock. Without a
+        client, and for files of all sizes (size_from_bytes => 0) and boundaries that are edges of bins
+        (mart.are_open_boundaries), open times are read from mart.open_cells, which takes milliseconds
+        and covers forgotten days. Otherwise they are read from the requests.
 
         Args:
             archive: only this archive (null = all)
-            since: only requests that ended at or after this time (null = from the first)
-            until: only requests that ended before this time (null = to the last)
+            since: only local days that end after this time (null = from the first)
+            until: only local days that begin before this time (null = to the last)
             interface: only this interface (null = all)
             direction: accepted for uniformity; the groups are of gets only, so null and get are
                 equivalent, and put returns no rows
@@ -3511,10 +3611,14 @@ class Mart:
                 disk would, but less than their staging alone would
             bypassed_count: requests of the archive that were left out, because staging was bypassed or
                 their class of service is tape-only; the same in each row of the archive
+            unknown_count: requests of the archive that were left out, because a bypass covers a part of
+                their day, and the detail that would show which requests it covers is forgotten; the
+                same in each row of the archive
             request_ratio: request_count over the requests of all groups of the archive (0 to 1)
             doubtful_ratio: doubtful_count over request_count (0 to 1); null in an empty group
-            min_open_s: shortest open time in the group
-            max_open_s: longest open time in the group
+            min_open_s: shortest open time in the group, or the beginning of its bin (mart.time_bin) if
+                open times are read from mart.open_cells
+            max_open_s: longest open time in the group, or the beginning of its bin
             mean_open_s: mean open time in the group
 
         In SQL:
@@ -3552,8 +3656,8 @@ class Mart:
 
         Args:
             archive: only this archive (null = all)
-            since: only requests that ended at or after this time (null = from the first)
-            until: only requests that ended before this time (null = to the last)
+            since: only local days that end after this time (null = from the first)
+            until: only local days that begin before this time (null = to the last)
             interface: only this interface (null = all)
             direction: put or get (null = get)
             client: only this client machine (null = all)
@@ -3599,12 +3703,14 @@ class Mart:
         after a mount. Only successful requests with a logged open time are included; those without one
         are left out, not guessed. A get reported by both an open and a transfer counts once. While
         staging is bypassed, and for tape-only classes of service, open times do not include a mount;
-        these requests are left out and counted in bypassed_count.
+        these requests are left out and counted in bypassed_count. A range means whole days of the
+        archive's own clock. Without a client, open times are read from mart.open_cells, which also
+        cover forgotten days.
 
         Args:
             archive: only this archive (null = all)
-            since: only requests that ended at or after this time (null = from the first)
-            until: only requests that ended before this time (null = to the last)
+            since: only local days that end after this time (null = from the first)
+            until: only local days that begin before this time (null = to the last)
             interface: only this interface (null = all)
             direction: put or get (null = both, and opens of unknown direction)
             client: only this client machine (null = all)
@@ -3622,6 +3728,9 @@ class Mart:
             bypassed_count: requests of the archive, interface and direction that were left out, because
                 staging was bypassed or their class of service is tape-only; the same in each row of
                 that combination
+            unknown_count: requests of the archive, interface and direction that were left out, because
+                a bypass covers a part of their day, and the detail that would show which requests it
+                covers is forgotten; the same in each row of that combination
             request_ratio: request_count over all requests of the archive, interface and direction (0 to
                 1), excluding bypassed requests
             running_ratio: running_count over the same total; 1 in the last row
@@ -3862,6 +3971,59 @@ class Mart:
             INNER JOIN mart.envelope_preparations AS preparations ON lines.preparation_id = preparations.preparation_id
             WHERE lines.archive = 'llnl' AND preparations.client IS NULL
             ORDER BY preparations.since, lines.interface, lines.direction
+        """
+
+    def rate_months(
+        self,
+        *,
+        archive: Values = None,
+        kind: Values = None,
+        source: Values = None,
+        interface: Values = None,
+        direction: Values = None,
+        class_of_service: Values = None,
+        rated_count: Values = None,
+        rated_size_bytes: Values = None,
+        rated_duration_us: Values = None,
+        rate_bins: Values = None,
+        rate_counts: Values = None,
+        starts_on: Values = None,
+        first_on: Values = None,
+        last_on: Values = None,
+    ) -> pl.DataFrame:
+        """One row per archive, source, interface, direction, class of service and local month with rates.
+
+        The rates of mart.day_cells added up by local month, which mart.monthly_rates reads in place of
+        the days. Days whose detail the archive has forgotten (`tapewise forget`) are covered, except
+        those forgotten before the warehouse had mart.day_cells. For a range, use mart.selected_rates.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            source: the source whose log reports the transfers
+            interface: the program that moved the files (ftp, nft, hsi, ...)
+            direction: put or get
+            class_of_service: class of service of the transfers; null where no log has one
+            rated_count: transfers that ended in the month and have a rate (mart.monthly_rates says
+                which have none)
+            rated_size_bytes: bytes of these transfers
+            rated_duration_us: microseconds of these transfers
+            rate_bins: bins of their rates in bytes per second, ascending (mart.histogram_bin);
+                mart.histogram_value is within 1/128 of each rate in its bin
+            rate_counts: for each of the rate_bins, how many rates are in it
+            starts_on: local date of the first day of the month, in the archive's own zone
+            first_on: local date of the first day of the month on which such a transfer ended
+            last_on: local date of the last such day
+
+        In SQL:
+
+            SELECT starts_on, interface, direction, sum(rated_count) AS rated_count
+            FROM mart.rate_months
+            WHERE archive = 'llnl'
+            GROUP BY starts_on, interface, direction
+            ORDER BY starts_on, interface, direction
         """
 
     def reconciliation(
@@ -4366,6 +4528,50 @@ class Mart:
             ORDER BY interface, reported_by
         """
 
+    def requests_of_day(
+        self,
+        *,
+        archive: str,
+        timezone: str,
+        ended_on: Moment,
+    ) -> pl.DataFrame:
+        """One row per request.
+
+        Requests that ended on one local day, as mart.requests has them. mart.selected_hits and
+        mart.selected_opens read it for days of which their cells are not enough, because a staging
+        bypass covers a part of them.
+
+        Args:
+            archive: the archive
+            timezone: its zone, whose days are counted
+            ended_on: the day
+
+        Columns:
+            kind: kind of archive (measured, synthetic, simulated)
+            source: the source whose log reports the request
+            interface: the program that moved or opened the file (ftp, nft, hsi, ...)
+            direction: put or get, null if the log of opens does not say
+            class_of_service: class of service; null where no log has one
+            size_bytes: size of the file; null where it is not known
+            open_s: how long the file took to open; null where it is not known
+            is_failed: whether the request failed; null where this is unknown
+            is_size_saturated: whether the size is at the limit of the log's counter
+            is_staging_bypassed: whether staging was bypassed when the file was opened, or its class of
+                service is tape-only
+            is_cached: for a get, whether the file was on disk; null if this is unknown
+            is_joined: whether the request joined a stage that another one had started; null where this
+                is unknown
+            is_warm_up: whether a simulated archive received the request before its run became steady
+
+        In SQL:
+
+            SELECT interface, is_cached, count(*) AS get_count
+            FROM mart.requests_of_day('llnl', 'America/Los_Angeles', current_date - 1)
+            WHERE direction = 'get' AND NOT is_failed
+            GROUP BY interface, is_cached
+            ORDER BY interface, is_cached
+        """
+
     def residual_blocks(
         self,
         *,
@@ -4441,6 +4647,41 @@ class Mart:
             )
             WHERE NOT is_outlier
             ORDER BY interface, direction, block
+        """
+
+    def routes(
+        self,
+        *,
+        archive: Values = None,
+        kind: Values = None,
+        source: Values = None,
+        route_id: Values = None,
+        interface: Values = None,
+        direction: Values = None,
+        class_of_service: Values = None,
+    ) -> pl.DataFrame:
+        """One row per source, interface, direction and class of service of which anything is counted.
+
+        The ways by which files moved: what is counted by day (mart.day_cells and others) is counted for
+        each of them.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            source: the source whose log reports the transfers, opens or stages
+            route_id: number of the route
+            interface: the program that moved, opened or staged the files (ftp, nft, hsi, ...)
+            direction: put or get, null if a log of opens does not say
+            class_of_service: class of service; null where no log has one
+
+        In SQL:
+
+            SELECT source, interface, direction, class_of_service
+            FROM mart.routes
+            WHERE archive = 'llnl'
+            ORDER BY source, interface, direction, class_of_service
         """
 
     def selected_days(
@@ -4674,6 +4915,118 @@ class Mart:
             ORDER BY starts_on, is_cached
         """
 
+    def selected_opens(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+        is_exact: bool | None = None,
+    ) -> pl.DataFrame:
+        """One row per bin of open time and route (source, interface, direction, class of service), or one
+        request that is read from mart.requests. Several rows may have the same bin, so they are to be
+        added up.
+
+        Requests that did not fail and have an open time. A range means whole days of the archive's own
+        clock: all those that it touches. Without a client, they are read from mart.open_cells, except
+        on days of which a staging bypass covers a part (mart.bypassed_days): then those of these days
+        are read from the requests. If their detail is forgotten, is_staging_bypassed is null. With a
+        client, or if they are to be exact, all are read from the requests, which takes longer, and
+        finds none on days whose detail the archive has forgotten.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only local days that end after this time (null = from the first)
+            until: only local days that begin before this time (null = to the last)
+            interface: only this interface (null = all)
+            direction: put or get (null = both, and opens of unknown direction)
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+            is_exact: whether to read the requests, so that open_s and size_bytes are known
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            interface: the program that opened the files (ftp, hsi, ...)
+            direction: put or get, null if the log of opens does not say
+            class_of_service: class of service; null where no log has one
+            open_from_s: shortest time of the bin (mart.time_bin_edge)
+            open_s: how long the file took to open; null if it is not read from a request
+            request_count: how many requests there are
+            open_us: the sum of their open times, in microseconds
+            is_sized: whether the sizes of the files are known, and below the limit of the log's counter
+            size_bytes: size of the file; null if it is not read from a request, or not known
+            is_staging_bypassed: whether staging was bypassed when the files were opened, or their class
+                of service is tape-only; null on a forgotten day of which a bypass covers a part
+
+        In SQL:
+
+            SELECT interface, sum(request_count) AS request_count, sum(request_count) FILTER (WHERE open_from_s >= 8) AS slow_count
+            FROM mart.selected_opens(archive => 'sdsc', since => now() - INTERVAL '1 month', direction => 'get')
+            GROUP BY interface
+            ORDER BY interface
+        """
+
+    def selected_rates(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+        is_exact: bool | None = None,
+    ) -> pl.DataFrame:
+        """One row per cell: a month or day of a source, interface, direction and class of service, or one
+        transfer with a client or if exact. Several rows may have the same month, interface and
+        direction, so they are to be added up.
+
+        The rates that the arguments select, as few rows as possible: the rows of mart.rate_months for
+        the months that are wholly in the range, and those of mart.day_cells for other days. A range
+        means whole days of the archive's own clock: all those that it touches. With a client, or if
+        asked to be exact, each transfer is a row of its own: this reads the transfers, which takes
+        longer, and finds none on days whose detail the archive has forgotten.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only local days that end after this time (null = from the first)
+            until: only local days that begin before this time (null = to the last)
+            interface: only this interface (null = all)
+            direction: put or get (null = both)
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+            is_exact: read the transfers, so that rates are known exactly
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            interface: the program that moved the files (ftp, nft, hsi, ...)
+            direction: put or get
+            rated_count: as in mart.rate_months
+            rated_size_bytes: as in mart.rate_months
+            rated_duration_us: as in mart.rate_months
+            rate_bins: as in mart.rate_months
+            rate_counts: as in mart.rate_months
+            rate_bytes_per_s: the rate itself, if a row is one transfer; otherwise null
+            starts_on: local date of the first day of the month, in the archive's own zone, also for a
+                day of it
+            first_on: local date of the first day that the row counts
+            last_on: local date of the last such day
+
+        In SQL:
+
+            SELECT starts_on, sum(rated_count) AS rated_count
+            FROM mart.selected_rates(archive => 'llnl', direction => 'get')
+            GROUP BY starts_on
+            ORDER BY starts_on
+        """
+
     def selected_request_days(
         self,
         *,
@@ -4898,6 +5251,94 @@ class Mart:
             FROM mart.selected_sizes(archive => 'llnl', since => now() - INTERVAL '1 year')
             GROUP BY direction
             ORDER BY direction
+        """
+
+    def selected_spans(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive and span (day, month, year); none if the range is empty.
+
+        Which cells to read for a range, from a rollup that has cells of days, months and years
+        (mart.user_cells, mart.open_cells). Of each span, those are read that begin from since_at to
+        until_at, apart from those that begin from longer_since_at to longer_until_at, which are part of
+        a longer span that is read. A range means whole days of an archive's own clock: all those that
+        it touches.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only local days that end after this time (null = from the first)
+            until: only local days that begin before this time (null = to the last)
+
+        Columns:
+            archive: name of the archive
+            span: day, month or year
+            since_at: local time from which the cells to read begin
+            until_at: local time before which they begin
+            longer_since_at: local time from which cells are part of a longer span; null for years
+            longer_until_at: local time before which they are part of a longer span; null for years
+
+        In SQL:
+
+            SELECT archive, span, since_at, until_at
+            FROM mart.selected_spans(since => '1998-02-15 UTC', until => '1998-04-01 UTC')
+            ORDER BY archive, since_at
+        """
+
+    def selected_stages(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+    ) -> pl.DataFrame:
+        """One row per cell (a row of mart.stage_cells, or with a client, one stage), so they are to be
+        added up.
+
+        The rows of mart.stage_cells that the arguments select: whole years where the range has them,
+        then months, and days at its ends. A range means whole days of the archive's own clock: all
+        those that it touches. With a client, the stages of its requests in mart.requests are returned
+        instead, each as a cell of its own, because a log of stages does not name clients: this takes
+        longer, finds none on days whose detail the archive has forgotten, and leaves out stages that
+        belong to no request.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only local days that end after this time (null = from the first)
+            until: only local days that begin before this time (null = to the last)
+            interface: only this interface (null = all)
+            direction: put or get (null = get; puts have no stages)
+            client: only stages of requests of this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            source: the stream of logs that reported the stages
+            interface: the program that staged the files (unitree, dcache, ...)
+            class_of_service: class of service, null if the log does not say
+            untimed_count: as in mart.stage_cells
+            untimed_failed_count: as in mart.stage_cells
+            time_bins: as in mart.stage_cells
+            stage_counts: as in mart.stage_cells
+            failed_counts: as in mart.stage_cells
+            is_failure_logged: whether the log reports failed stages; if not, it is unknown how many
+                failed
+
+        In SQL:
+
+            SELECT cells.interface, sum(bins.stage_count) AS stage_count
+            FROM mart.selected_stages(archive => 'llnl', since => now() - INTERVAL '1 year') AS cells
+            CROSS JOIN unnest(cells.stage_counts) AS bins (stage_count)
+            GROUP BY cells.interface
+            ORDER BY cells.interface
         """
 
     def selected_transfers(
@@ -5552,6 +5993,62 @@ class Mart:
             ORDER BY archive, use
         """
 
+    def stage_cells(
+        self,
+        *,
+        archive: Values = None,
+        kind: Values = None,
+        source: Values = None,
+        interface: Values = None,
+        class_of_service: Values = None,
+        span: Values = None,
+        untimed_count: Values = None,
+        untimed_failed_count: Values = None,
+        time_bins: Values = None,
+        stage_counts: Values = None,
+        failed_counts: Values = None,
+        is_failure_logged: Values = None,
+        starts_on: Values = None,
+    ) -> pl.DataFrame:
+        """One row per archive, source, interface, class of service, span and local day, month or year with
+        stages.
+
+        The rollup of stages by how long they took, which mart.stage_times reads in place of the stages:
+        for each local day, month and year. Months and years are the sums of their days, so add up rows
+        of one span only; mart.selected_stages chooses the fewest for a range. The stages are those of
+        mart.stages. Days whose detail the archive has forgotten (`tapewise forget`) are covered, except
+        those forgotten before the warehouse had this rollup.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            source: the stream of logs that reported the stages
+            interface: the program that staged the files (unitree, dcache, ...)
+            class_of_service: class of service, null if the log does not say
+            span: day, month or year
+            untimed_count: stages that succeeded and whose duration the log does not say; they are in no
+                bin
+            untimed_failed_count: failed stages whose duration the log does not say; they are in no bin
+            time_bins: the bins of duration with stages (mart.time_bin), ascending
+            stage_counts: for each of the time_bins, how many stages succeeded
+            failed_counts: for each of the time_bins, how many stages failed
+            is_failure_logged: whether the log reports failed stages; if not, it is unknown how many
+                failed
+            starts_on: local date of the day, or of the first day of the month or year, in the archive's
+                own zone
+
+        In SQL:
+
+            SELECT cells.starts_on, sum(bins.stage_count) AS stage_count
+            FROM mart.stage_cells AS cells
+            CROSS JOIN unnest(cells.time_bins, cells.stage_counts) AS bins (time_bin, stage_count)
+            WHERE cells.archive = 'llnl' AND cells.span = 'day' AND mart.time_bin_edge(bins.time_bin) >= 60
+            GROUP BY cells.starts_on
+            ORDER BY cells.starts_on
+        """
+
     def stage_times(
         self,
         *,
@@ -5568,14 +6065,16 @@ class Mart:
 
         How long it took to bring files from tape to disk (access and copying), on a logarithmic axis.
         The stages are those of mart.stages; stages without a logged duration are in no bin. All stages
-        belong to gets, so direction put returns no rows. A log of stages does not name clients. If a
-        client is given, only the stages of its requests in mart.requests count, and stages that belong
-        to no request are left out.
+        belong to gets, so direction put returns no rows. Without a client, they are counted from cells
+        of days, months and years (mart.stage_cells). A log of stages does not name clients. If a client
+        is given, only the stages of its requests in mart.requests count, and stages that belong to no
+        request are left out. A range means whole days of the archive's own clock: all those that it
+        touches.
 
         Args:
             archive: only this archive (null = all)
-            since: only stages that ended at or after this time (null = from the first)
-            until: only stages that ended before this time (null = to the last)
+            since: only local days that end after this time (null = from the first)
+            until: only local days that begin before this time (null = to the last)
             interface: only this interface (null = all)
             direction: put or get (null = get; puts have no stages)
             client: only stages of requests of this client machine (null = all)
@@ -5587,7 +6086,7 @@ class Mart:
             interface: the program that staged the files (unitree, ...)
             stage_from_s: lower edge of the bin (inclusive) - 1, 1.5, 2, 3, 5 and 7 times each power of
                 ten, from 1 s; 0 for shorter times
-            stage_to_s: upper edge of the bin (exclusive); null for the last bin (from 7e9 s)
+            stage_to_s: upper edge of the bin (exclusive); null for the last bin (from 7e8 s)
             stage_count: stages that succeeded
             failed_count: stages that failed after a time in this bin; they are not in stage_count; null
                 if a log of the interface does not report failed stages
@@ -5813,6 +6312,46 @@ class Mart:
             WHERE NOT is_unfinished AND last_event_at >= now() - INTERVAL '1 month'
             GROUP BY requester, task, tape_type
             ORDER BY requester, task, tape_type
+        """
+
+    def time_bin(
+        self,
+        *,
+        time_s: float,
+    ) -> pl.DataFrame:
+        """The number of the bin (0 to 2,000,000,180); null for null.
+
+        The bin of a time in the rollups of times. Bins are 50 ms wide below 10 s, and 0.5 s from there
+        on, so 1, 1.5, 2, 3, 5 and 7 times each power of ten from 1 s begin a bin. Negative times are in
+        the first bin, and all from 10^9 s on in the last. Loads compute the same for mart.stage_cells.
+
+        Args:
+            time_s: the time, in seconds
+
+        In SQL:
+
+            SELECT mart.time_bin(duration_s) AS time_bin, count(*) AS stage_count
+            FROM mart.stages
+            WHERE staged_at >= now() - INTERVAL '1 day'
+            GROUP BY time_bin
+            ORDER BY time_bin
+        """
+
+    def time_bin_edge(
+        self,
+        *,
+        bin: int,
+    ) -> pl.DataFrame:
+        """The shortest time in the bin, in seconds; null for null.
+
+        The lower edge of a bin of mart.time_bin. It is the upper edge of the bin before.
+
+        Args:
+            bin: the number of the bin
+
+        In SQL:
+
+            SELECT mart.time_bin_edge(mart.time_bin(12.34)) AS at_least_s
         """
 
     def trace_requests(

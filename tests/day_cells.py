@@ -233,6 +233,8 @@ WRONG_ROUTES = """
         AND NOT EXISTS (SELECT FROM core.request_cells WHERE route_id = routes.id)
         AND NOT EXISTS (SELECT FROM core.hit_cells WHERE route_id = routes.id)
         AND NOT EXISTS (SELECT FROM core.user_cells WHERE route_id = routes.id)
+        AND NOT EXISTS (SELECT FROM core.open_cells WHERE route_id = routes.id)
+        AND NOT EXISTS (SELECT FROM core.stage_cells WHERE route_id = routes.id)
 """
 
 

@@ -33,6 +33,42 @@ def write_comparison(table: str, recount: str, first_day: str) -> str:
     """
 
 
+# The local day, month and year of a moment: columns `span` and `starts_on`.
+SPANS = """
+    LATERAL (SELECT {moment} AT TIME ZONE timezone AS local_at) AS moments
+    CROSS JOIN LATERAL (VALUES ('day'), ('month'), ('year')) AS spans (span)
+    CROSS JOIN LATERAL (SELECT make_date(
+        extract(year FROM local_at)::int,
+        CASE WHEN span = 'year' THEN 1 ELSE extract(month FROM local_at)::int END,
+        CASE WHEN span = 'day' THEN extract(day FROM local_at)::int ELSE 1 END
+    ) AS starts_on) AS firsts
+"""
+
+
+def write_span_comparison(table: str, arrays: str) -> str:
+    """SQL for months and years that are not the sum of their days or months.
+
+    `arrays` names three: numbers of what is counted, and two sums for each of them.
+    """
+    return f"""
+        WITH entries AS (
+            SELECT route_id, span, starts_on, number, n, total
+            FROM core.{table}, unnest({arrays}) AS part (number, n, total)
+        ), sums AS (
+            SELECT 'month' AS span, span = 'day' AS is_below, route_id,
+                date_trunc('month', starts_on::timestamp)::date AS starts_on, number, sum(n) AS n,
+                sum(total) AS total
+            FROM entries WHERE span IN ('day', 'month') GROUP BY 1, 2, 3, 4, 5
+            UNION ALL
+            SELECT 'year', span = 'month', route_id, date_trunc('year', starts_on::timestamp)::date, number,
+                sum(n), sum(total)
+            FROM entries WHERE span IN ('month', 'year') GROUP BY 1, 2, 3, 4, 5
+        )
+        SELECT to_jsonb(sums) - 'is_below' FROM sums
+        GROUP BY to_jsonb(sums) - 'is_below' HAVING count(*) <> 2
+    """
+
+
 def fill_cells(connection: psycopg.Connection, table: str, recount: str, columns: str) -> None:
     """Replace the cells by a recount, as if loading had inserted what was inserted into the tables."""
     connection.execute(f"DELETE FROM core.{table}")
@@ -46,8 +82,9 @@ def fill_cells(connection: psycopg.Connection, table: str, recount: str, columns
             RETURNING *
         )
         INSERT INTO core.{table}
-        SELECT made.id, {columns} FROM recount JOIN made USING (source_id, interface, direction)
-        WHERE made.class_of_service IS NOT DISTINCT FROM recount.class_of_service
+        SELECT made.id, {columns} FROM recount JOIN made USING (source_id, interface)
+        WHERE made.direction IS NOT DISTINCT FROM recount.direction
+            AND made.class_of_service IS NOT DISTINCT FROM recount.class_of_service
             AND made.client_id IS NOT DISTINCT FROM recount.client_id
         """
     )

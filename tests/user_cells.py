@@ -2,7 +2,7 @@
 
 import psycopg
 
-from tests.recounts import CLIENTS, fill_cells, write_comparison
+from tests.recounts import CLIENTS, SPANS, fill_cells, write_comparison, write_span_comparison
 
 # As in mart.requests: what counts of core.requests, and each transfer that no row of it reports. Requests of
 # a simulated run that was not steady yet count too.
@@ -22,14 +22,9 @@ _ASKED = """
 
 _RECOUNT = f"""
     placed AS (
-        SELECT asked.*, client_id, span, make_date(
-            extract(year FROM local_at)::int,
-            CASE WHEN span = 'year' THEN 1 ELSE extract(month FROM local_at)::int END,
-            CASE WHEN span = 'day' THEN extract(day FROM local_at)::int ELSE 1 END
-        ) AS starts_on
-        FROM ({_ASKED}) AS asked JOIN core.archives ON archives.id = archive_id {CLIENTS}
-        CROSS JOIN LATERAL (SELECT ended_at AT TIME ZONE timezone AS local_at) AS moments
-        CROSS JOIN (VALUES ('day'), ('month'), ('year')) AS spans (span)
+        SELECT asked.*, client_id, span, starts_on FROM ({_ASKED}) AS asked
+        JOIN core.archives ON archives.id = archive_id {CLIENTS}
+        CROSS JOIN {SPANS.format(moment="ended_at")}
     ),
     users AS (
         SELECT source_id, interface, direction, class_of_service, client_id, span, starts_on, user_id,
@@ -48,23 +43,7 @@ _RECOUNT = f"""
 
 WRONG_USER_CELLS = write_comparison("user_cells", _RECOUNT, "starts_on")
 
-WRONG_USER_SPANS = """
-    WITH entries AS (
-        SELECT route_id, span, starts_on, user_id, n, bytes
-        FROM core.user_cells, unnest(user_ids, request_counts, size_bytes) AS part (user_id, n, bytes)
-    ), sums AS (
-        SELECT 'month' AS span, span = 'day' AS is_below, route_id,
-            date_trunc('month', starts_on::timestamp)::date AS starts_on, user_id, sum(n) AS n,
-            sum(bytes) AS bytes
-        FROM entries WHERE span IN ('day', 'month') GROUP BY 1, 2, 3, 4, 5
-        UNION ALL
-        SELECT 'year', span = 'month', route_id, date_trunc('year', starts_on::timestamp)::date, user_id,
-            sum(n), sum(bytes)
-        FROM entries WHERE span IN ('month', 'year') GROUP BY 1, 2, 3, 4, 5
-    )
-    SELECT to_jsonb(sums) - 'is_below' FROM sums
-    GROUP BY to_jsonb(sums) - 'is_below' HAVING count(*) <> 2
-"""
+WRONG_USER_SPANS = write_span_comparison("user_cells", "user_ids, request_counts, size_bytes")
 
 # The cells with names instead of numbers, which depend on the order of loads. A name may be forgotten.
 NAMED_USER_CELLS = """

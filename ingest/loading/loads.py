@@ -13,6 +13,7 @@ from datetime import date, datetime
 from functools import partial
 from pathlib import Path
 
+import polars as pl
 import psycopg
 
 from tapewise.ingest.ledger.known_segments import ChangedMeanwhileError, SegmentLog, find_segments
@@ -25,7 +26,7 @@ from tapewise.ingest.ledger.log_files import (
 from tapewise.ingest.ledger.other_sources import OtherHolders
 from tapewise.ingest.ledger.resuming import LastStop, check_date, find_last_stop
 from tapewise.ingest.ledger.stored_identities import StoredIdentities
-from tapewise.ingest.loading.rollup import Sums, add_sums, sum_counted
+from tapewise.ingest.loading.rollup import Sums, add_sums, sum_facts
 from tapewise.ingest.loading.rows import make_facts
 from tapewise.ingest.loading.second_pass_moves import move_second_passes
 from tapewise.ingest.pseudonyms.file_keys import FileKeys
@@ -83,9 +84,9 @@ class FileResult:
         )
 
 
-# A part comes after its facts, because it is entered in the ledger once they are sent. Transfers come with
-# their sums.
-_Item = tuple[EncodedFacts, Sums | None] | Part
+# A part comes after its facts, because it is entered in the ledger once they are sent. Facts come with their
+# sums (`sum_facts`).
+_Item = tuple[EncodedFacts, Sums | pl.DataFrame | None] | Part
 
 
 @begins_again
@@ -316,7 +317,7 @@ class _Load:
             format_version=source.format.version,
             now=self._now,
         )
-        sums: list[Sums] = []
+        sums: list[Sums | pl.DataFrame] = []
         log = SegmentLog(connection, log_file_id, 0 if known is None else known.tally.line_count)
         stored = StoredIdentities(connection, reading, source)
         writer = FactWriter(settling, source.id, log_file_id)
@@ -371,7 +372,7 @@ class _Load:
                 facts = writer.encode(tables[name], rows)
                 if at_load is not None:
                     at_load.add(name, facts.days, facts.rows)
-                yield facts, sum_counted(facts.rows, source) if name == "transfers" else None
+                yield facts, sum_facts(name, facts.rows, source)
             others.look_at(part, self._tally.loaded_count)
             if at_load is not None:
                 at_load.settle()
@@ -389,7 +390,7 @@ class _Load:
         items: Iterator[_Item],
         writer: FactWriter,
         log: SegmentLog,
-        sums: list[Sums],
+        sums: list[Sums | pl.DataFrame],
         derivations: Derivations,
     ) -> None:
         for item in items:

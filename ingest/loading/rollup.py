@@ -1,4 +1,4 @@
-"""What a source's transfers add to the rollups of its archive."""
+"""What a source's transfers and stages add to the rollups of its archive."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -12,6 +12,7 @@ from tapewise.schema.writing.day_cells import add_days
 from tapewise.schema.writing.day_sums import DaySums, sum_days
 from tapewise.schema.writing.request_rollups import RequestSums, add_requests, sum_transfers
 from tapewise.schema.writing.routes import Clients
+from tapewise.schema.writing.stage_cells import add_stages, sum_stages
 
 
 class Sums(NamedTuple):
@@ -20,6 +21,20 @@ class Sums(NamedTuple):
     cells: pl.DataFrame
     days: DaySums
     requests: RequestSums
+
+
+def sum_facts(table: str, rows: pl.DataFrame, source: Source) -> Sums | pl.DataFrame | None:
+    """Return what rows of a table of facts from `source` add to the rollups, or None if nothing.
+
+    For stages, this is a frame of `sum_stages`.
+    """
+    match table:
+        case "transfers":
+            return sum_counted(rows, source)
+        case "stages":
+            return sum_stages(rows, source.archive_timezone)
+        case _:
+            return None
 
 
 def sum_counted(transfers: pl.DataFrame, source: Source) -> Sums | None:
@@ -59,12 +74,18 @@ def sum_counted_requests(
     return sum_transfers(counted, source.archive_timezone, clients or source.clients)
 
 
-def add_sums(connection: psycopg.Connection, source: Source, sums: Iterable[Sums]) -> None:
-    """Add `sums` to the rollups, in the caller's transaction."""
-    parts = list(sums)
+def add_sums(connection: psycopg.Connection, source: Source, sums: Iterable[Sums | pl.DataFrame]) -> None:
+    """Add `sums` of `sum_facts` to the rollups, in the caller's transaction."""
+    parts, stages = [], []
+    for each in sums:
+        if isinstance(each, Sums):
+            parts.append(each)
+        else:
+            stages.append(each)
     add_cells(connection, source.archive_id, [part.cells for part in parts])
     add_days(connection, source.id, [part.days for part in parts])
     add_requests(connection, [part.requests for part in parts])
+    add_stages(connection, stages)
 
 
 def _filter_counted(transfers: pl.DataFrame, source: Source) -> pl.DataFrame | None:

@@ -16,7 +16,7 @@ from tapewise.ingest.loading.rollup import sum_counted_cells, sum_counted_days, 
 from tapewise.ingest.reading.second_passes import Repeats
 from tapewise.ingest.records.columns import UTC_TIME
 from tapewise.ingest.sources.sources import Source
-from tapewise.schema.tables.models import FACT_TABLES, transfers
+from tapewise.schema.tables.models import FACT_TABLES, stages, transfers
 from tapewise.schema.writing.archives import get_archive
 from tapewise.schema.writing.cells import add_cells, subtract_cells
 from tapewise.schema.writing.day_cells import replace_days
@@ -25,6 +25,7 @@ from tapewise.schema.writing.file_counts import end_recount
 from tapewise.schema.writing.loader import frame_schema, read_frame
 from tapewise.schema.writing.partitions import make_months
 from tapewise.schema.writing.request_rollups import add_requests
+from tapewise.schema.writing.stage_cells import STAGE, add_stages, negate, sum_stages
 
 # The function also adjusts start times and the durations of jobs.
 _MOVE = """
@@ -75,6 +76,8 @@ def move_second_passes(
             _move_cells(connection, source, moved)
             _recount_days(connection, source, moved)
             _move_requests(connection, source, moved)
+        if table.name == "stages":
+            _move_stages(connection, source, moved)
         for name in ("first_at", "second_at"):
             days |= set(moved[name].dt.date())
     return days
@@ -154,3 +157,20 @@ def _move_requests(connection: psycopg.Connection, source: Source, moved: pl.Dat
     asked, unasked = (sum_counted_requests(rows, source) for rows in (after, before))
     if asked is not None and unasked is not None:
         add_requests(connection, [asked, unasked.negate()])
+
+
+def _move_stages(connection: psycopg.Connection, source: Source, moved: pl.DataFrame) -> None:
+    """Move what the stages add to their cells, which are those of the archive's own clock."""
+    # An hour that this clock repeats has the same day in both passes.
+    if moved.is_empty() or source.timezone == source.archive_timezone:
+        return
+    schema = frame_schema(stages)
+    rows = read_frame(
+        connection,
+        f"SELECT {', '.join(('id', *STAGE))} FROM core.stages"  # noqa: S608 - our own names
+        " WHERE source_id = %s AND staged_at BETWEEN %s AND %s AND id = ANY(%s)",
+        [source.id, moved["second_at"].min(), moved["second_at"].max(), moved["id"].to_list()],
+        {name: schema[name] for name in ("id", *STAGE)},
+    ).join(moved.select("id", "first_at", "second_at"), on="id")
+    before, after = (sum_stages(rows, source.archive_timezone, name) for name in ("first_at", "second_at"))
+    add_stages(connection, [after, negate(before)])

@@ -67,6 +67,8 @@ def drop_archive(connection: psycopg.Connection, name: str) -> int:
             "DELETE FROM core.activity_cells WHERE archive_id = %s",
             "DELETE FROM core.day_cells USING core.routes, ledger.sources"
             " WHERE route_id = routes.id AND source_id = sources.id AND archive_id = %s",
+            "DELETE FROM core.rate_months USING core.routes, ledger.sources"
+            " WHERE route_id = routes.id AND source_id = sources.id AND archive_id = %s",
             "DELETE FROM core.size_cells USING core.routes, ledger.sources"
             " WHERE route_id = routes.id AND source_id = sources.id AND archive_id = %s",
             "DELETE FROM core.request_cells USING core.routes, ledger.sources"
@@ -74,6 +76,10 @@ def drop_archive(connection: psycopg.Connection, name: str) -> int:
             "DELETE FROM core.hit_cells USING core.routes, ledger.sources"
             " WHERE route_id = routes.id AND source_id = sources.id AND archive_id = %s",
             "DELETE FROM core.user_cells USING core.routes, ledger.sources"
+            " WHERE route_id = routes.id AND source_id = sources.id AND archive_id = %s",
+            "DELETE FROM core.open_cells USING core.routes, ledger.sources"
+            " WHERE route_id = routes.id AND source_id = sources.id AND archive_id = %s",
+            "DELETE FROM core.stage_cells USING core.routes, ledger.sources"
             " WHERE route_id = routes.id AND source_id = sources.id AND archive_id = %s",
             "DELETE FROM core.routes USING ledger.sources WHERE source_id = sources.id AND archive_id = %s",
             "DELETE FROM core.outages WHERE archive_id = %s",

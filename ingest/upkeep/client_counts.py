@@ -19,7 +19,7 @@ from tapewise.schema.writing.names import drop_unused_names
 from tapewise.schema.writing.request_rollups import TRANSFER, add_requests
 from tapewise.schema.writing.routes import Clients
 
-CELL_TABLES = ("day_cells", "size_cells", "request_cells", "hit_cells", "user_cells")
+CELL_TABLES = ("day_cells", "size_cells", "request_cells", "hit_cells", "user_cells", "open_cells")
 # So many rows are read at a time, or those of one day.
 ROWS_AT_ONCE = 500_000
 

@@ -29,6 +29,7 @@ from tapewise.schema.writing.loader import read_frame
 from tapewise.schema.writing.names import drop_unused_names
 from tapewise.schema.writing.preparations import drop_preparations
 from tapewise.schema.writing.request_rollups import drop_requests
+from tapewise.schema.writing.stage_cells import drop_stages
 
 
 @dataclass(frozen=True)
@@ -101,6 +102,7 @@ def drop_source(
         facts = delete_facts(connection, source)
         drop_days(connection, source.id)
         drop_requests(connection, source.id)
+        drop_stages(connection, source.id)
         log_file_count = delete_log_files(connection, source.id)
         connection.execute("DELETE FROM ledger.sources WHERE id = %s", [source.id])
         with closing(warehouse.connect(Role.OWNER, autocommit=True)) as settling:
@@ -150,6 +152,7 @@ def delete_facts(connection: psycopg.Connection, source: Source) -> DeletedFacts
     since = _find_first_day(source)
     drop_days(connection, source.id, since)
     drop_requests(connection, source.id, since)
+    drop_stages(connection, source.id, since)
     # Together with their cells; otherwise, deriving requests again would subtract these from no cell.
     connection.execute(
         "DELETE FROM core.requests WHERE archive_id = %s AND source_id = %s", [source.archive_id, source.id]

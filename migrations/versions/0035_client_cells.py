@@ -6,9 +6,9 @@ No archive does at first, so nothing is counted.
 from tapewise.migrations.statements import run
 
 revision = "0035"
-down_revision = "0031"
+down_revision = "0034"
 
-_TABLES = ("day_cells", "size_cells", "request_cells", "hit_cells", "user_cells")
+_TABLES = ("day_cells", "size_cells", "request_cells", "hit_cells", "user_cells", "open_cells")
 
 
 def upgrade() -> None:

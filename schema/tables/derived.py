@@ -205,7 +205,8 @@ routes = sa.Table(
     identity(),
     sa.Column("source_id", sa.Integer, sa.ForeignKey(sources.c.id), nullable=False),
     sa.Column("interface", sa.Text, nullable=False),
-    sa.Column("direction", sa.Text, nullable=False),
+    # Null for opens of which the log does not report the direction; only `open_cells` counts those.
+    sa.Column("direction", sa.Text),
     sa.Column("class_of_service", sa.Text),
     # Null in routes of all clients.
     sa.Column("client_id", sa.Integer, sa.ForeignKey(hosts.c.id)),
@@ -286,6 +287,25 @@ day_cells = sa.Table(
     comment="One row per route and local day of its archive with transfers; derived",
 )
 
+rate_months = sa.Table(
+    "rate_months",
+    metadata,
+    sa.Column("route_id", sa.Integer, sa.ForeignKey(routes.c.id), primary_key=True),
+    # The first day of the month, by the archive's own clock.
+    sa.Column("month", sa.Date, primary_key=True),
+    # The first and the last day with a rate.
+    sa.Column("first_on", sa.Date, nullable=False),
+    sa.Column("last_on", sa.Date, nullable=False),
+    # Sums of the days in `day_cells` that have any rate, and of their histograms of rates.
+    _sum("rated_count"),
+    sa.Column("rated_size_bytes", sa.Numeric, nullable=False),
+    _sum("rated_duration_us"),
+    _array("rate_bins", sa.Integer),
+    _array("rate_counts", sa.BigInteger),
+    schema="core",
+    comment="One row per route and local month of its archive with rates; derived",
+)
+
 size_cells = sa.Table(
     "size_cells",
     metadata,
@@ -362,4 +382,41 @@ user_cells = sa.Table(
     sa.CheckConstraint("span in ('day', 'month', 'year')", name="span"),
     schema="core",
     comment="One row per route and local day, month or year with requests of known users; derived",
+)
+
+open_cells = sa.Table(
+    "open_cells",
+    metadata,
+    sa.Column("route_id", sa.Integer, sa.ForeignKey(routes.c.id), primary_key=True),
+    sa.Column("span", sa.Text, primary_key=True),
+    # The first day of the month or year, by the archive's own clock, as in `size_cells`.
+    sa.Column("starts_on", sa.Date, primary_key=True),
+    # Codes of open times, ascending, and for each of them how many requests that did not fail have it, and
+    # the sum of their open times. `mart.open_entries` takes codes apart.
+    _array("codes", sa.BigInteger),
+    _array("request_counts", sa.BigInteger),
+    _array("open_us", sa.Numeric),
+    sa.CheckConstraint("span in ('day', 'month', 'year')", name="span"),
+    schema="core",
+    comment="One row per route and local day, month or year with open times; derived",
+)
+
+stage_cells = sa.Table(
+    "stage_cells",
+    metadata,
+    sa.Column("route_id", sa.Integer, sa.ForeignKey(routes.c.id), primary_key=True),
+    sa.Column("span", sa.Text, primary_key=True),
+    # The first day of the month or year, by the archive's own clock, as in `size_cells`.
+    sa.Column("starts_on", sa.Date, primary_key=True),
+    # Stages without a duration that succeeded, and those that failed.
+    _sum("untimed_count"),
+    _sum("untimed_failed_count"),
+    # The bins of duration (`mart.time_bin`) that have stages, ascending, and how many succeeded in each of
+    # them, and how many failed.
+    _array("time_bins", sa.Integer),
+    _array("stage_counts", sa.BigInteger),
+    _array("failed_counts", sa.BigInteger),
+    sa.CheckConstraint("span in ('day', 'month', 'year')", name="span"),
+    schema="core",
+    comment="One row per route and local day, month or year with stages; derived",
 )

@@ -21,6 +21,7 @@ from tapewise.schema.writing.day_columns import (
     TEN_MINUTE_ARRAYS,
 )
 from tapewise.schema.writing.day_sums import CELL, DaySums
+from tapewise.schema.writing.rate_months import add_rate_months, remake_rate_months
 from tapewise.schema.writing.routes import ROUTE, add_routes, drop_unused_routes, write_array
 from tapewise.schema.writing.size_cells import add_size_days, drop_size_days
 
@@ -49,6 +50,7 @@ def add_days(connection: psycopg.Connection, source_id: int, sums: Iterable[DayS
     routes = cells.select(ROUTE).unique()
     add_routes(connection, routes.with_columns(source_id=pl.lit(source_id)))
     connection.execute(ADD, [*(cells[name].to_list() for name in cells.columns), source_id])
+    add_rate_months(connection, source_id, hours, rates)
     add_size_days(connection, source_id, [part.sizes for part in parts])
 
 
@@ -59,6 +61,7 @@ def drop_days(connection: psycopg.Connection, source_id: int, since: date | None
         " WHERE route_id = routes.id AND source_id = %s AND day >= coalesce(%s::date, '-infinity')",
         [source_id, since],
     )
+    remake_rate_months(connection, source_id, since or date.min, date.max)
     drop_size_days(connection, source_id, since or date.min, date.max)
     drop_unused_routes(connection, [source_id])
 
@@ -71,6 +74,7 @@ def replace_days(connection: psycopg.Connection, source_id: int, days: Sequence[
         [source_id, list(days)],
     )
     for day in days:
+        remake_rate_months(connection, source_id, day, day)
         drop_size_days(connection, source_id, day, day)
     add_days(connection, source_id, [sums])
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import polars as pl
 import psycopg
 
-from tapewise.schema.writing import hit_cells, request_cells, user_cells
+from tapewise.schema.writing import hit_cells, open_cells, request_cells, user_cells
 from tapewise.schema.writing.routes import Clients, drop_unused_routes, split_clients
 
 # What the rollups read of `core.requests`, of transfers and of opens alone, and of `core.transfers`.
@@ -46,10 +46,16 @@ class RequestSums(NamedTuple):
     cells: request_cells.CellSums
     hits: pl.DataFrame
     users: pl.DataFrame
+    opens: pl.DataFrame
 
     def negate(self) -> "RequestSums":
         """Return what to add in order to subtract these sums."""
-        return RequestSums(self.cells.negate(), hit_cells.negate(self.hits), user_cells.negate(self.users))
+        return RequestSums(
+            self.cells.negate(),
+            hit_cells.negate(self.hits),
+            user_cells.negate(self.users),
+            open_cells.negate(self.opens),
+        )
 
 
 def sum_transfers(transfers: pl.DataFrame, timezone: str, clients: Clients = Clients.ALL) -> RequestSums:
@@ -59,6 +65,7 @@ def sum_transfers(transfers: pl.DataFrame, timezone: str, clients: Clients = Cli
         request_cells.sum_transfers(transfers, timezone),
         hit_cells.sum_transfers(transfers, timezone),
         user_cells.sum_requests(transfers, timezone),
+        open_cells.sum_transfers(transfers, timezone),
     )
 
 
@@ -73,10 +80,11 @@ def sum_requests(
     """Return the sums of requests (rows with the columns in REQUEST) that count.
 
     Requests that a simulated archive made before its run became steady (at `steady_at`) count only for their
-    users.
+    users and open times.
     """
     counted = split_clients(requests.filter("is_counted"), clients)
     users = user_cells.sum_requests(counted.filter(pl.col("transfer_id").is_not_null()), timezone)
+    opens = open_cells.sum_requests(counted, timezone)
     if is_simulated:
         asked_at = pl.coalesce("submitted_at", "started_at", "ended_at")
         counted = counted.filter(pl.lit(value=False) if steady_at is None else asked_at >= steady_at)
@@ -84,6 +92,7 @@ def sum_requests(
         request_cells.sum_requests(counted, timezone, is_simulated=is_simulated),
         hit_cells.sum_requests(counted, timezone),
         users,
+        opens,
     )
 
 
@@ -94,6 +103,7 @@ def add_requests(connection: psycopg.Connection, sums: Iterable[RequestSums]) ->
         *request_cells.add_cells(connection, [part.cells for part in parts]),
         *hit_cells.add_cells(connection, [part.hits for part in parts]),
         *user_cells.add_cells(connection, [part.users for part in parts]),
+        *open_cells.add_cells(connection, [part.opens for part in parts]),
     }
     if source_ids:
         drop_unused_routes(connection, source_ids)
@@ -104,4 +114,5 @@ def drop_requests(connection: psycopg.Connection, source_id: int, since: date | 
     request_cells.drop_cells(connection, source_id, since)
     hit_cells.drop_cells(connection, source_id, since)
     user_cells.drop_cells(connection, source_id, since)
+    open_cells.drop_cells(connection, source_id, since)
     drop_unused_routes(connection, [source_id])

@@ -14,13 +14,15 @@ MINUTE_US = 60_000_000
 # factor of two. The middle of a bin is within 1/128 of each number in it. `mart.histogram_bin` and
 # `mart.histogram_value` compute the same.
 BIN_SHIFT = 46
+# Bins of time are short below so many seconds. From the longest time on, they could not be numbered.
+SHORT_S, LONGEST_S = 10.0, 1e9
 # What identifies a route, besides its source, and the types. Without a client, it is of all clients.
 ROUTE_TYPES = {"interface": "text", "direction": "text", "class_of_service": "text", "client_id": "integer"}
 ROUTE = tuple(ROUTE_TYPES)
 # Compares a row `given` with a route. A number of a client is positive, and with IS NOT DISTINCT FROM, the
 # many routes of clients would all be compared with each other.
 IS_ROUTE = (
-    "routes.interface = given.interface AND routes.direction = given.direction"
+    "routes.interface = given.interface AND routes.direction IS NOT DISTINCT FROM given.direction"
     " AND routes.class_of_service IS NOT DISTINCT FROM given.class_of_service"
     " AND coalesce(routes.client_id, 0) = coalesce(given.client_id, 0)"
 )
@@ -109,6 +111,17 @@ def find_bins(values: pl.Series) -> pl.Series:
     return pl.Series(np.maximum(bits >> BIN_SHIFT, 0))
 
 
+def find_time_bins(values: pl.Series) -> pl.Series:
+    """Return the bin of each number of seconds, null for null: bins of 50 ms below 10 s, then of 0.5 s.
+
+    Negative numbers are in bin 0, and the last bin has all numbers from `LONGEST_S` on. `mart.time_bin` and
+    `mart.time_bin_edge` compute the same.
+    """
+    short = (values * 20).floor().clip(lower_bound=0)
+    long = 180 + (values.clip(upper_bound=LONGEST_S) * 2).floor()
+    return short.zip_with(values < SHORT_S, long).cast(pl.Int64)
+
+
 def write_array(values: pl.Expr) -> pl.Expr:
     """PostgreSQL's literal for an array of whole numbers."""
     return pl.format("{{{}}}", values.cast(pl.String).str.join(","))
@@ -174,6 +187,8 @@ def drop_unused_routes(connection: psycopg.Connection, source_ids: Collection[in
         " AND NOT EXISTS (SELECT FROM core.day_cells WHERE route_id = routes.id)"
         " AND NOT EXISTS (SELECT FROM core.request_cells WHERE route_id = routes.id)"
         " AND NOT EXISTS (SELECT FROM core.hit_cells WHERE route_id = routes.id)"
-        " AND NOT EXISTS (SELECT FROM core.user_cells WHERE route_id = routes.id)",
+        " AND NOT EXISTS (SELECT FROM core.user_cells WHERE route_id = routes.id)"
+        " AND NOT EXISTS (SELECT FROM core.open_cells WHERE route_id = routes.id)"
+        " AND NOT EXISTS (SELECT FROM core.stage_cells WHERE route_id = routes.id)",
         [[*source_ids]],
     )

@@ -1,8 +1,8 @@
 """The rollup `core.user_cells`, updated in the transaction that changes its requests.
 
 A cell counts the requests of each user of a route that ended on a day, or in a month or year, of the
-archive's own clock, moved a file and did not fail. Months and years are sums of their days. They are kept so
-that a question about years reads few rows. `request_rollups` adds up the parts of which a cell is the sum.
+archive's own clock, moved a file and did not fail. `request_rollups` adds up the parts of which a cell is the
+sum.
 """
 
 from collections.abc import Sequence
@@ -23,9 +23,7 @@ from tapewise.schema.writing.routes import (
     write_array,
     write_cells,
 )
-
-# The spans of cells, and by what polars calls their lengths.
-SPANS = {"day": "1d", "month": "1mo", "year": "1y"}
+from tapewise.schema.writing.spans import drop_spans, place_sums
 
 _ROUTE = ("source_id", *ROUTE)
 _CELL = (*_ROUTE, "span", "starts_on")
@@ -44,20 +42,6 @@ _DELETE_EMPTY = (
     "DELETE FROM core.user_cells USING core.routes WHERE route_id = routes.id"
     " AND source_id = ANY(%s) AND starts_on = ANY(%s) AND user_ids = '{}'"
 )
-# Makes the months of a source again from their days, or its years from their months.
-_REMAKE = """
-    INSERT INTO core.user_cells (route_id, span, starts_on, user_ids, request_counts, size_bytes)
-    SELECT route_id, %(span)s, %(starts_on)s, array_agg(user_id ORDER BY user_id),
-        array_agg(request_count ORDER BY user_id), array_agg(bytes ORDER BY user_id)
-    FROM (
-        SELECT route_id, user_id, sum(request_count)::bigint AS request_count, sum(bytes) AS bytes
-        FROM core.user_cells JOIN core.routes ON routes.id = route_id,
-            unnest(user_ids, request_counts, size_bytes) AS part (user_id, request_count, bytes)
-        WHERE source_id = %(source_id)s AND span = %(below)s AND starts_on >= %(starts_on)s
-        GROUP BY route_id, user_id
-    ) AS users
-    GROUP BY route_id
-"""
 
 
 def sum_requests(requests: pl.DataFrame, timezone: str) -> pl.DataFrame:
@@ -92,47 +76,26 @@ def add_cells(connection: psycopg.Connection, parts: Sequence[pl.DataFrame]) -> 
     """
     if not parts:
         return []
-    sums = pl.concat(parts)
-    cells = pl.concat(_make_cells(sums, span) for span in SPANS)
-    return write_cells(connection, cells, _ADD, _DELETE_EMPTY, "starts_on")
+    return write_cells(connection, _make_cells(pl.concat(parts)), _ADD, _DELETE_EMPTY, "starts_on")
 
 
 def drop_cells(connection: psycopg.Connection, source_id: int, since: date | None) -> None:
     """Delete the source's cells from day `since` on (None: all), and take them out of its month and year."""
-    if since is None:
-        connection.execute(
-            "DELETE FROM core.user_cells USING core.routes WHERE route_id = routes.id AND source_id = %s",
-            [source_id],
-        )
-        return
-    begins = {"day": since, "month": since.replace(day=1), "year": since.replace(month=1, day=1)}
-    below = ""
-    for span, starts_on in begins.items():
-        values = {"source_id": source_id, "span": span, "starts_on": starts_on, "below": below}
-        connection.execute(
-            "DELETE FROM core.user_cells USING core.routes WHERE route_id = routes.id"
-            " AND source_id = %(source_id)s AND span = %(span)s AND starts_on >= %(starts_on)s",
-            values,
-        )
-        if below:
-            connection.execute(_REMAKE, values)
-        below = span
+    drop_spans(connection, "user_cells", _ARRAYS, source_id, since)
 
 
-def _make_cells(sums: pl.DataFrame, span: str) -> pl.DataFrame:
+def _make_cells(sums: pl.DataFrame) -> pl.DataFrame:
     """Return one row per cell that is changed: its route, its span, its first day, its arrays as texts."""
-    cell = (*_ROUTE, "starts_on")
     return (
-        sums.with_columns(starts_on=pl.col("day").dt.truncate(SPANS[span]))
-        .group_by(*cell, "user_id")
+        place_sums(sums)
+        .group_by(*_CELL, "user_id")
         .agg(pl.col(_SUMS).sum())
         .filter(pl.any_horizontal(pl.col(_SUMS) != 0))
         .sort("user_id")
-        .group_by(cell, maintain_order=True)
+        .group_by(_CELL, maintain_order=True)
         .agg(
             write_array(pl.col("user_id")).alias("user_ids"),
             write_array(pl.col("request_count")).alias("request_counts"),
             write_array(pl.col("size_bytes")),
         )
-        .select(*_ROUTE, pl.lit(span).alias("span"), "starts_on", *_ARRAYS)
     )

@@ -18,11 +18,24 @@ from tapewise.schema.tables.models import event_time_columns
 from tests.day_cells import WRONG_CELLS, WRONG_ROUTES, WRONG_SIZES, WRONG_SPANS
 from tests.filled_columns import MISSING_COLUMNS
 from tests.hit_cells import WRONG_HIT_CELLS
+from tests.open_cells import WRONG_OPEN_CELLS, WRONG_OPEN_SPANS
+from tests.rate_months import WRONG_RATE_MONTHS
 from tests.request_cells import WRONG_REQUEST_CELLS
+from tests.stage_cells import WRONG_STAGE_CELLS, WRONG_STAGE_SPANS
 from tests.user_cells import NAMED_USER_CELLS, WRONG_USER_CELLS, WRONG_USER_SPANS
 
 FACTS = tuple(event_time_columns)
-ROLLUPS = ("activity_cells", "day_cells", "size_cells", "request_cells", "hit_cells", "user_cells")
+ROLLUPS = (
+    "activity_cells",
+    "day_cells",
+    "rate_months",
+    "size_cells",
+    "request_cells",
+    "hit_cells",
+    "user_cells",
+    "open_cells",
+    "stage_cells",
+)
 # If facts are loaded in another way, their lineage and the ids of their names may differ.
 LINEAGE = {"id", "log_file_id", "line_number"}
 NAMED = {
@@ -206,12 +219,17 @@ VIOLATIONS = {
     """,
     "the ledger does not name a column in which facts have values": MISSING_COLUMNS,
     "the day cells are not a recount of the transfers": WRONG_CELLS,
+    "a month of rates is not the sum of its days": WRONG_RATE_MONTHS,
     "the size cells are not a recount of the transfers": WRONG_SIZES,
     "a month or year of sizes is not the sum of its days": WRONG_SPANS,
     "the request cells are not a recount of the requests": WRONG_REQUEST_CELLS,
+    "the open cells are not a recount of the requests": WRONG_OPEN_CELLS,
+    "a month or year of open times is not the sum of its days": WRONG_OPEN_SPANS,
     "the hit cells are not a recount of the gets": WRONG_HIT_CELLS,
     "the user cells are not a recount of the requests": WRONG_USER_CELLS,
     "a month or year of users is not the sum of its days": WRONG_USER_SPANS,
+    "the stage cells are not a recount of the stages": WRONG_STAGE_CELLS,
+    "a month or year of stages is not the sum of its days": WRONG_STAGE_SPANS,
     "a route has no cell": WRONG_ROUTES,
     "a fact is from a time that its archive has forgotten": """
         SELECT facts.id, event_at, retained_since FROM facts JOIN core.archives ON archives.id = archive_id

@@ -101,7 +101,7 @@ def find_archives_with_rows(connection: psycopg.Connection, each: MartObject) ->
             "SELECT archive FROM mart.archives CROSS JOIN LATERAL"
             " (SELECT FROM {}(archive, archive, block_s => 6048000) LIMIT 1)"
         ).format(name)
-    elif each.name == "gets_of_day":
+    elif each.name == "requests_of_day":
         query = sql.SQL(
             "SELECT archive FROM mart.hit_cells WHERE EXISTS (SELECT FROM {}(archive, timezone, starts_on))"
         ).format(name)

@@ -197,7 +197,9 @@ def test_requests_are_read_only_on_days_of_which_a_bypass_covers_a_part(database
 
     def explain() -> str:
         rows = run_query(database, "EXPLAIN (ANALYZE, COSTS OFF) SELECT * FROM mart.cache_hits()")
-        (line,) = [row["QUERY PLAN"] for row in rows if "Function Scan on gets_of_day" in row["QUERY PLAN"]]
+        (line,) = [
+            row["QUERY PLAN"] for row in rows if "Function Scan on requests_of_day" in row["QUERY PLAN"]
+        ]
         return str(line)
 
     assert "never executed" in explain()

@@ -38,13 +38,15 @@ FUNCTIONS = [each for each in OBJECTS if each.metadata.kind == "function"]
 CALCULATING = [each for each in FUNCTIONS if not reads_tables(each)]
 READING = [each for each in FUNCTIONS if reads_tables(each)]
 # mart.activity reads only cells of ten minutes, which know neither the client nor the class of service.
-# mart.gets_of_day reads one day of an archive.
-ASKED = [each for each in READING if each.name not in ("activity", "gets_of_day")]
+# mart.requests_of_day reads one day of an archive, and mart.selected_spans only its zone.
+OTHERS = ("activity", "requests_of_day", "selected_spans")
+ASKED = [each for each in READING if each.name not in OTHERS]
 # mart.envelope_choices reads only cells of days, which do not know the client.
 ASKED_OF_FACTS = [each for each in ASKED if each.name != "envelope_choices"]
 COMPARING = [each.name for each in READING if "b" in each.metadata.arguments]
 # Functions that read only the cells of days, unless a client is asked for.
-DAYS = ("selected_days", "selected_request_days", "selected_hits", "selected_users")
+DAYS = ("selected_days", "selected_rates", "selected_request_days", "selected_hits", "selected_users")
+DAYS += ("selected_opens", "selected_stages")
 BY_DAY = [each.name for each in READING if {*DAYS} & {*each.metadata.depends_on}]
 # For functions that do not always read the transfers, arguments that make them do so.
 READS_TRANSFERS = {
@@ -53,7 +55,7 @@ READS_TRANSFERS = {
     **{name: ["a => 'llnl'", "b => 'llnl'"] for name in COMPARING},
 }
 # The facts that a function reads instead of transfers.
-FACTS = {"stage_times": "stages"}
+FACTS = {"stage_times": "stages", "selected_stages": "stages"}
 # These read a file's history from before the requested range, so only `until` leaves months out.
 LOOKING_BACK = [
     each.name
@@ -378,7 +380,7 @@ def test_functions_are_inlinable_sql(database: psycopg.Connection) -> None:
     assert {row.pop("name"): row for row in facts} == {
         **{each.name: expected | {"volatility": "s", "required_count": 0} for each in READING},
         # Queries that may not need it must not plan it.
-        "gets_of_day": expected | {"volatility": "s", "may_be_inlined": False, "required_count": 3},
+        "requests_of_day": expected | {"volatility": "s", "may_be_inlined": False, "required_count": 3},
         **{
             each.name: expected | {"volatility": "i", "required_count": len(each.metadata.arguments)}
             for each in CALCULATING
@@ -437,7 +439,7 @@ def test_objects_that_read_facts_of_logs_declare_their_needs(each: MartObject) -
     texts = " ".join(re.sub(r"--.*", "", other.text) for other in OBJECTS if other.name in below)
     fact_tables = [table.name for table in FACT_TABLES]
     derived = ["mounts", "tape_operations", "activity_cells", "day_cells", "size_cells", "request_cells"]
-    derived += ["hit_cells", "user_cells"]
+    derived += ["hit_cells", "user_cells", "open_cells", "stage_cells", "routes", "rate_months"]
     tables = "|".join([*fact_tables, *derived, "log_files"])
     is_fed = bool(re.search(rf"\b(core|ledger)\.({tables})\b", texts))
     if each.name in ("archive_facts", "coverage"):  # these report on all tables
@@ -541,7 +543,7 @@ def test_the_reading_role_sees_no_name_anywhere(database: psycopg.Connection) ->
         if each.metadata.grants != ["tapewise_reader"] or each in CALCULATING:
             continue
         arguments = "('llnl', 'llnl')" if each.name in COMPARING else "()"
-        if each.name == "gets_of_day":
+        if each.name == "requests_of_day":
             arguments = "('llnl', 'UTC', '2000-01-15')"
         call = f"mart.{each.name}" + (arguments if each.metadata.kind == "function" else "")
         said = "".join(row["said"] for row in run_query(database, f"SELECT t::text AS said FROM {call} AS t"))
@@ -628,16 +630,20 @@ def drop_what_never_runs(plan: str) -> str:
     return "\n".join(lines)
 
 
-@pytest.mark.parametrize("name", [*BY_DAY, *DAYS])
+# The density of open times is always that of requests.
+@pytest.mark.parametrize("name", sorted({*BY_DAY, *DAYS} - {"open_time_valleys"}))
 def test_questions_of_days_read_no_facts(database: psycopg.Connection, name: str) -> None:
     insert_rows(database, {"transfers": [{"ended_at": moment} for moment in THREE_MONTHS]})
     arguments = "'llnl', '1998-04-03', '1998-04-29', 'nft', 'get', NULL, 'a'"
     # Bursts are counted from requests.
     columns = "request_count, size_ratio" if name == "user_shares" else "*"
-    for call in ("", arguments):
+    # As the dashboard asks: with other sizes or boundaries, requests are read.
+    more = ["size_from_bytes => 0, boundaries_s => '{8,60,130}'"] if name == "open_time_clusters" else []
+    for given in ([], [arguments]):
+        call = ", ".join([*given, *more])
         plan = drop_what_never_runs(explain(database, f"SELECT {columns} FROM mart.{name}({call})"))
-        assert re.search("(day|request|hit|user)_cells", plan)
-        assert not re.search(r"\b(transfers|requests)_\d|hosts", plan)
+        assert re.search("(day|request|hit|user|open|stage)_cells|rate_months", plan)
+        assert not re.search(r"\b(transfers|requests|stages)_\d|hosts", plan)
 
 
 def test_durations_by_size_read_no_facts(database: psycopg.Connection) -> None:
@@ -664,9 +670,9 @@ def test_idle_windows_read_the_cells_whenever_they_can(database: psycopg.Connect
 def test_stage_times_read_requests_only_for_a_client(database: psycopg.Connection) -> None:
     moments = [{"stage_id": 1, "transfer_id": 1, "ended_at": moment} for moment in THREE_MONTHS]
     insert_rows(database, {"stages": [{"staged_at": THREE_MONTHS[1]}], "requests": moments})
-    arguments = "since => '1998-04-03', until => '1998-04-29'"
+    arguments = "since => '1998-04-05', until => '1998-04-26'"
     plan = explain(database, f"SELECT * FROM mart.stage_times({arguments})")
-    assert "requests_1998" not in plan
+    assert not re.search(r"(requests|stages)_1998", drop_what_never_runs(plan))
     plan = explain(database, f"SELECT * FROM mart.stage_times({arguments}, client => 'cray')")
     assert set(re.findall(r"requests_1998_\d\d", plan)) == {"requests_1998_04"}
 

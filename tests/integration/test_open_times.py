@@ -33,6 +33,7 @@ from tapewise.ingest.loading.loads import FileResult
 from tapewise.ingest.requests.rebuild import rebuild_requests
 from tapewise.schema.database import Role, Warehouse
 from tests.hit_cells import fill_hit_cells
+from tests.open_cells import fill_open_cells
 from tests.sql.cases import insert_rows
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -191,6 +192,7 @@ def table_5(warehouse: Warehouse) -> np.ndarray:
             connection, connection, archive_id, [(first + timedelta(days=n)).date() for n in range(60)]
         )
         fill_hit_cells(connection)
+        fill_open_cells(connection)
     return open_s
 
 

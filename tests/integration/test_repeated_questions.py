@@ -21,8 +21,13 @@ from tapewise.schema.tables.models import FACT_TABLES
 from tests.conftest import NOW, Site, register
 from tests.integration.example_archive import load_example
 
-# Leave out functions that only calculate with their arguments, because they read no rows.
-READING = [each for each in read_mart() if each.metadata.kind == "view" or "since" in each.metadata.arguments]
+# Leave out functions that only calculate with their arguments, because they read no rows, and the one that
+# answers an open range with infinite times, which Python cannot represent.
+READING = [
+    each
+    for each in read_mart()
+    if each.metadata.kind == "view" or ("since" in each.metadata.arguments and each.name != "selected_spans")
+]
 DERIVED_TABLES = ("requests", "activity_cells")
 # These make the planner join, sort and group in ways that it would not choose.
 OTHER_PLANS = {

@@ -34,7 +34,10 @@ from tapewise.schema.tables.upgrade import (
 from tests.conftest import NOW, register
 from tests.filled_columns import SURPLUS_COLUMNS
 from tests.integration.evidence import ROLLUPS, check_warehouse, read_facts
+from tests.integration.request_logs import make_log, read_log
 from tests.integration.test_requests import make_world
+from tests.sql.cases import insert_rows
+from tests.stage_cells import WRONG_STAGE_CELLS
 
 FIRST = "0021"
 
@@ -198,16 +201,22 @@ def test_an_upgrade_keeps_the_data_of_the_first_release(empty: Warehouse):
     assert sorted(row["direction"] for row in found.pop("core.routes")) == ["get", "put"]
     assert sorted(row["day"] for row in found.pop("core.day_cells")) == ["1997-10-01", "1997-11-01"]
     assert len(found.pop("core.size_cells")) == 3  # one of the two failed
+    # 0033 adds up days by month; the transfer of November failed.
+    assert [row["month"] for row in found.pop("core.rate_months")] == ["1997-10-01"]
     # 0025 counts the requests that did not fail.
     assert [row["day"] for row in found.pop("core.request_cells")] == ["1997-10-01"]
     # 0030 counts the gets that did not fail.
     assert "core.hit_cells" not in found
+    # 0032 counts the requests that have an open time.
+    assert "core.open_cells" not in found
     # 0031 counts requests by user, day, month and year.
     assert sorted(row["starts_on"] for row in found.pop("core.user_cells")) == [
         "1997-01-01",
         "1997-10-01",
         "1997-10-01",
     ]
+    # 0033 counts the stages.
+    assert "core.stage_cells" not in found
     # 0028 says which columns have values; the transfer of November failed.
     filled = [row.pop("filled_columns") for row in found["ledger.loaded_rows"]]
     assert filled == [of_transfers, sorted([*of_failed, *of_transfers])]
@@ -237,6 +246,8 @@ def test_an_upgrade_counts_the_facts_that_are_there_as_loading_them_does(
                 archive_timezone=zone,
             )
             load_file(warehouse, register(warehouse, request), path, now=NOW)
+    # In these, most lines have open times.
+    read_log(warehouse, tmp_path, "site", make_log("site", 2), zone="Asia/Kathmandu")
     filled = "SELECT * FROM ledger.loaded_rows ORDER BY log_file_id, load_id, fact_table, month"
     with connect() as connection:
         noted = connection.execute(filled).fetchall()
@@ -244,7 +255,8 @@ def test_an_upgrade_counts_the_facts_that_are_there_as_loading_them_does(
     loaded = read_facts(warehouse)
     assert len(loaded["day_cells"]) > 20 and len(loaded["size_cells"]) > 20
     assert len(loaded["request_cells"]) > 10 and len(loaded["hit_cells"]) > 10
-    assert len(loaded["user_cells"]) > 20
+    assert len(loaded["user_cells"]) > 20 and len(loaded["open_cells"]) > 10
+    assert len(loaded["stage_cells"]) > 5 and len(loaded["rate_months"]) > 5
     downgrade(connect, FIRST)
     upgrade(connect)
     found = read_facts(warehouse)
@@ -252,6 +264,24 @@ def test_an_upgrade_counts_the_facts_that_are_there_as_loading_them_does(
     with connect() as connection:
         assert connection.execute(filled).fetchall() == noted
     check_warehouse(warehouse)
+
+
+def test_an_upgrade_counts_stages_of_any_duration(warehouse: Warehouse):
+    def connect() -> psycopg.Connection:
+        return warehouse.connect(Role.OWNER)
+
+    durations = (None, -1.0, 0.0, 0.049, 0.05, 9.99, 10.0, 10.49, 10.5, 2e9)
+    with connect() as connection:
+        stages = [{"duration_s": each, "is_failed": each in (None, 10.0)} for each in durations]
+        stages += [{"duration_s": each, "class_of_service": "a"} for each in (None, None, 10.0)]
+        insert_rows(connection, {"archives": [{"name": "a", "timezone": "Asia/Tokyo"}], "stages": stages})
+        counted = connection.execute("SELECT * FROM core.stage_cells").fetchall()
+        assert len(counted) == 6
+    downgrade(connect, "0032")
+    upgrade(connect)
+    with connect() as connection:
+        assert connection.execute(WRONG_STAGE_CELLS).fetchall() == []
+        assert sorted(connection.execute("SELECT * FROM core.stage_cells").fetchall()) == sorted(counted)
 
 
 def test_a_later_revision_upgrades_and_downgrades_with_data(
@@ -308,6 +338,12 @@ PUBLISHED = {
     "0030_hit_cells.sql": "0c7be24e730984de19b47a2e448bcd50",
     "0031_user_cells.py": "7946e29c7800161b154768206f39db40",
     "0031_user_cells.sql": "d192f32487b87b29188323334207ecad",
+    "0032_open_cells.py": "b1c177301d7f8aef9af67dbdb273d91b",
+    "0032_open_cells.sql": "ef34225d18fdfbc8c0adb29d96ecfdf6",
+    "0033_stage_cells.py": "e1ea81109af0756938d6d6f296ae291e",
+    "0033_stage_cells.sql": "3ab05728834cc66725fb8ea84b2f9619",
+    "0034_rate_months.py": "8e2fb0158718a1480c583743854b5622",
+    "0034_rate_months.sql": "7af11bb65b236722ec6bacf745cceecb",
 }
 
 

@@ -39,7 +39,10 @@ from tapewise.ingest.requests.pending import rebuild_derived
 from tapewise.schema.tables.models import event_time_columns, metadata
 from tests.day_cells import add_day_cell, fill_day_cells
 from tests.hit_cells import fill_hit_cells
+from tests.open_cells import fill_open_cells
+from tests.rate_months import fill_rate_months
 from tests.request_cells import fill_request_cells
+from tests.stage_cells import fill_stage_cells
 from tests.user_cells import fill_user_cells
 
 Row = dict[str, Any]
@@ -440,6 +443,7 @@ def insert_rows(connection: psycopg.Connection, given: Mapping[str, list[Row]]) 
             _note_rows(connection, table, rows)
     if "transfers" in given:
         fill_day_cells(connection)
+        fill_rate_months(connection)
     for row in given.get("day_cells", ()):
         owner = row.get("archive", first_archive)
         source_id = next(source_id for name, source_id in sources.values() if name == owner)
@@ -461,6 +465,9 @@ def insert_rows(connection: psycopg.Connection, given: Mapping[str, list[Row]]) 
         fill_request_cells(connection)
         fill_hit_cells(connection)
         fill_user_cells(connection)
+        fill_open_cells(connection)
+    if "stages" in given:
+        fill_stage_cells(connection)
 
 
 def make_partitions(connection: psycopg.Connection, cases: Iterable[Case]) -> None:

@@ -42,11 +42,6 @@ archives AS (
     SELECT * FROM mart.archives
 ),
 
--- Not materialized, so that each part of the query reads only the cells that it asks for.
-cells AS NOT MATERIALIZED (
-    SELECT * FROM mart.activity_cells
-),
-
 outages AS (
     SELECT * FROM mart.outages
 ),
@@ -108,106 +103,30 @@ counts AS MATERIALIZED (
         placed.kind
 ),
 
--- The first days that are counted. Forgotten times have cells, but only since there are cells of days.
-first_days AS (
-    SELECT
-        counted.archive,
-        min(counted.starts_on) AS first_on
-    FROM mart.day_cells AS counted
-    GROUP BY counted.archive
-),
-
--- The first and the last cell of the interface and direction asked for. Nothing is joined before they are
--- found, because joining costs more than finding them.
-ends AS (
-    SELECT
-        cells.archive,
-        min(cells.cell_at) AS first_at,
-        max(cells.cell_at) AS last_at
-    FROM cells
-    WHERE
-        (hour_profiles.archive IS NULL OR cells.archive = hour_profiles.archive)
-        AND (hour_profiles.interface IS NULL OR cells.interface = hour_profiles.interface)
-        AND (hour_profiles.direction IS NULL OR cells.direction = hour_profiles.direction)
-    GROUP BY cells.archive
-),
-
--- How often each hour of the week was in service: within the days of the range, from the first to the last
--- cell of the interface and direction asked for, but not at forgotten times whose transfers are not counted.
--- (`greatest` and `least` ignore nulls.) Two days are longer than any local day.
-spans AS (
-    SELECT
-        archives.archive,
-        archives.timezone,
-        greatest(ends.first_at, hour_profiles.since - interval '2 days') AS first_at,
-        least(ends.last_at, hour_profiles.until + interval '2 days') AS last_at,
-        -- A midnight may come twice, so days are compared.
-        greatest(
-            (hour_profiles.since AT TIME ZONE archives.timezone)::date,
-            CASE
-                WHEN hour_profiles.client IS NULL AND archives.retained_since IS NOT NULL
-                    THEN least(
-                        (archives.retained_since AT TIME ZONE archives.timezone)::date, first_days.first_on
-                    )
-                WHEN archives.has_client_cells THEN archives.client_cells_since
-                ELSE (archives.retained_since AT TIME ZONE archives.timezone)::date
-            END,
-            '-infinity'
-        ) AS first_on,
-        coalesce(hour_profiles.until AT TIME ZONE archives.timezone, 'infinity') AS until_local
-    FROM ends
-    INNER JOIN archives ON ends.archive = archives.archive
-    INNER JOIN first_days ON ends.archive = first_days.archive
-),
-
--- The ten minutes in which any transfer of the archive ended. Their hours are found once for all interfaces.
-active_tens AS (
-    SELECT
-        cells.archive,
-        cells.cell_at
-    FROM cells
-    WHERE
-        cells.cell_at >= coalesce(hour_profiles.since, timestamptz '-infinity') - interval '2 days'
-        AND cells.cell_at < coalesce(hour_profiles.until, timestamptz 'infinity') + interval '2 days'
-        AND (hour_profiles.archive IS NULL OR cells.archive = hour_profiles.archive)
-    GROUP BY cells.cell_at, cells.archive
-),
-
--- Materialized, as are the hours below; otherwise the planner, which expects few of them, would compare each
--- hour of years with all others.
-active_hours AS MATERIALIZED (
-    SELECT
-        spans.archive,
-        spans.timezone,
-        date_trunc('hour', active_tens.cell_at, spans.timezone) AS hour_at
-    FROM active_tens
-    INNER JOIN spans ON active_tens.archive = spans.archive
-    -- Sorting is faster if a time comes before names.
-    GROUP BY hour_at, spans.archive, spans.timezone
-),
-
--- On a day without any transfer the archive may have been idle or down, or its log may be missing.
+-- On a day without any transfer the archive may have been idle or down, or its log may be missing. is_seen:
+-- with a transfer of the interface and direction asked for.
 active_days AS (
     SELECT
-        active_hours.archive,
-        (active_hours.hour_at AT TIME ZONE active_hours.timezone)::date AS active_on
-    FROM active_hours
-    GROUP BY active_hours.archive, active_on
+        counted.archive,
+        counted.timezone,
+        counted.starts_on,
+        bool_or(
+            (hour_profiles.interface IS NULL OR counted.interface = hour_profiles.interface)
+            AND (hour_profiles.direction IS NULL OR counted.direction = hour_profiles.direction)
+        ) AS is_seen
+    FROM mart.day_cells AS counted
+    WHERE hour_profiles.archive IS NULL OR counted.archive = hour_profiles.archive
+    GROUP BY counted.archive, counted.timezone, counted.starts_on
 ),
 
-hours_of_spans AS MATERIALIZED (
+-- Hours are in service from the first to the last transfer of the interface and direction asked for.
+spans AS (
     SELECT
-        spans.archive,
-        each_hour.hour_at,
-        each_hour.hour_at AT TIME ZONE spans.timezone AS hour_local
-    FROM spans
-    CROSS JOIN
-        generate_series(
-            date_trunc('hour', spans.first_at, spans.timezone), spans.last_at, interval '1 hour'
-        ) AS each_hour (hour_at)
-    WHERE
-        (each_hour.hour_at AT TIME ZONE spans.timezone)::date >= spans.first_on
-        AND (each_hour.hour_at AT TIME ZONE spans.timezone)::date < spans.until_local
+        active_days.archive,
+        min(active_days.starts_on) FILTER (WHERE active_days.is_seen) AS first_on,
+        max(active_days.starts_on) FILTER (WHERE active_days.is_seen) AS last_on
+    FROM active_days
+    GROUP BY active_days.archive
 ),
 
 -- The union of each archive's outages, so that time covered by two of them counts once. An outage without an
@@ -220,37 +139,162 @@ recorded AS (
     GROUP BY outages.archive
 ),
 
+-- The active days of the range. Cells stay when transfers are forgotten, so the forgotten days are left out
+-- only for a client, and there only those without cells of single clients. is_shifted: clocks change between the noons before and after the day, so it may not have
+-- each hour once.
+days AS (
+    SELECT
+        active_days.archive,
+        active_days.timezone,
+        active_days.starts_on,
+        spans.first_on,
+        spans.last_on,
+        recorded.outage_times,
+        active_days.starts_on::timestamp AT TIME ZONE active_days.timezone AS starts_at,
+        (active_days.starts_on + interval '36 hours') AT TIME ZONE active_days.timezone
+        - (active_days.starts_on - interval '12 hours') AT TIME ZONE active_days.timezone
+        <> interval '48 hours' AS is_shifted
+    FROM active_days
+    INNER JOIN spans ON active_days.archive = spans.archive
+    INNER JOIN archives ON active_days.archive = archives.archive
+    LEFT JOIN recorded ON active_days.archive = recorded.archive
+    WHERE
+        active_days.starts_on BETWEEN spans.first_on AND spans.last_on
+        -- A midnight may come twice, so days are compared.
+        AND active_days.starts_on
+        >= (coalesce(hour_profiles.since, timestamptz '-infinity') AT TIME ZONE active_days.timezone)::date
+        AND active_days.starts_on
+        < coalesce(hour_profiles.until, timestamptz 'infinity') AT TIME ZONE active_days.timezone
+        AND CASE
+            WHEN hour_profiles.client IS NULL THEN TRUE
+            WHEN archives.has_client_cells
+                THEN active_days.starts_on >= coalesce(archives.client_cells_since, '-infinity')
+            ELSE
+                active_days.starts_on
+                >= coalesce((archives.retained_since AT TIME ZONE active_days.timezone)::date, '-infinity')
+        END
+),
+
+-- Most days are only counted. The others are looked at hour by hour (is_odd): those on which clocks change,
+-- which an outage touches, or on which the span begins or ends. Materialized, to be found once for both.
+marked_days AS MATERIALIZED (
+    SELECT
+        days.*,
+        days.is_shifted
+        OR days.starts_on IN (days.first_on, days.last_on)
+        OR coalesce(
+            days.outage_times && tstzrange(days.starts_at, days.starts_at + interval '24 hours'), FALSE
+        ) AS is_odd
+    FROM days
+),
+
+-- Each of these days has each hour once.
+even_counts AS (
+    SELECT
+        marked_days.archive,
+        extract(ISODOW FROM marked_days.starts_on)::integer AS weekday,
+        count(*) AS day_count
+    FROM marked_days
+    WHERE NOT marked_days.is_odd
+    GROUP BY marked_days.archive, weekday
+),
+
+-- first_at, last_at: between which cells hours are in service. A day whose clocks change may have hours up to
+-- three hours before or after its usual ones.
+odd_days AS (
+    SELECT
+        marked_days.archive,
+        marked_days.timezone,
+        marked_days.starts_on,
+        marked_days.starts_at,
+        marked_days.outage_times
+        * tstzmultirange(
+            tstzrange(
+                marked_days.starts_at - interval '3 hours', marked_days.starts_at + interval '28 hours'
+            )
+        ) AS outage_times,
+        CASE WHEN marked_days.starts_on = marked_days.first_on THEN ends.first_at ELSE '-infinity' END
+            AS first_at,
+        CASE WHEN marked_days.starts_on = marked_days.last_on THEN ends.last_at ELSE 'infinity' END AS last_at
+    FROM marked_days
+    CROSS JOIN
+        LATERAL (
+            SELECT
+                min(cells.cell_at) AS first_at,
+                max(cells.cell_at) AS last_at
+            FROM mart.activity_cells AS cells
+            WHERE
+                marked_days.starts_on IN (marked_days.first_on, marked_days.last_on)
+                AND cells.archive = marked_days.archive
+                AND cells.cell_at >= marked_days.starts_at - interval '3 hours'
+                AND cells.cell_at < marked_days.starts_at + interval '28 hours'
+                AND (hour_profiles.interface IS NULL OR cells.interface = hour_profiles.interface)
+                AND (hour_profiles.direction IS NULL OR cells.direction = hour_profiles.direction)
+        ) AS ends
+    WHERE marked_days.is_odd
+),
+
+-- Hours are those of the clock that the day begins with.
+odd_hours AS (
+    SELECT
+        odd_days.archive,
+        odd_days.outage_times,
+        each_hour.hour_at,
+        each_hour.hour_at AT TIME ZONE odd_days.timezone AS hour_local
+    FROM odd_days
+    CROSS JOIN
+        generate_series(
+            odd_days.starts_at - interval '3 hours',
+            odd_days.starts_at + interval '27 hours',
+            interval '1 hour'
+        ) AS each_hour (hour_at)
+    WHERE
+        (each_hour.hour_at AT TIME ZONE odd_days.timezone)::date = odd_days.starts_on
+        AND each_hour.hour_at > odd_days.first_at - interval '1 hour'
+        AND each_hour.hour_at <= odd_days.last_at
+),
+
 -- An hour in which a transfer ended was in service, whatever is recorded. Any other hour was not, if outages
 -- cover half of it or more.
 served AS (
     SELECT
-        hours_of_spans.archive,
-        extract(ISODOW FROM hours_of_spans.hour_local)::integer AS weekday,
-        extract(HOUR FROM hours_of_spans.hour_local)::integer AS hour,
-        count(*) AS hour_count
-    FROM hours_of_spans
-    INNER JOIN active_days
-        ON
-            hours_of_spans.archive = active_days.archive
-            AND hours_of_spans.hour_local::date = active_days.active_on
-    LEFT JOIN active_hours
-        ON
-            hours_of_spans.archive = active_hours.archive
-            AND hours_of_spans.hour_at = active_hours.hour_at
-    LEFT JOIN recorded ON hours_of_spans.archive = recorded.archive
-    WHERE
-        active_hours.hour_at IS NOT NULL
-        OR (
-            SELECT coalesce(sum(upper(part.part) - lower(part.part)), interval '0')
-            FROM
-                unnest(
-                    recorded.outage_times
-                    * tstzmultirange(
-                        tstzrange(hours_of_spans.hour_at, hours_of_spans.hour_at + interval '1 hour')
-                    )
-                ) AS part (part)
-        ) < interval '30 minutes'
-    GROUP BY hours_of_spans.archive, weekday, hour
+        found.archive,
+        found.weekday,
+        found.hour,
+        sum(found.hour_count)::bigint AS hour_count
+    FROM (
+        SELECT
+            even_counts.archive,
+            even_counts.weekday,
+            hours.hour,
+            even_counts.day_count AS hour_count
+        FROM even_counts
+        CROSS JOIN hours
+        UNION ALL
+        SELECT
+            odd_hours.archive,
+            extract(ISODOW FROM odd_hours.hour_local)::integer AS weekday,
+            extract(HOUR FROM odd_hours.hour_local)::integer AS hour,
+            1 AS hour_count
+        FROM odd_hours
+        WHERE
+            (
+                SELECT coalesce(sum(upper(part.part) - lower(part.part)), interval '0')
+                FROM
+                    unnest(
+                        odd_hours.outage_times
+                        * tstzmultirange(tstzrange(odd_hours.hour_at, odd_hours.hour_at + interval '1 hour'))
+                    ) AS part (part)
+            ) < interval '30 minutes'
+            OR EXISTS (
+                SELECT FROM mart.activity_cells AS cells
+                WHERE
+                    cells.archive = odd_hours.archive
+                    AND cells.cell_at >= odd_hours.hour_at
+                    AND cells.cell_at < odd_hours.hour_at + interval '1 hour'
+            )
+    ) AS found
+    GROUP BY found.archive, found.weekday, found.hour
 ),
 
 answering AS (

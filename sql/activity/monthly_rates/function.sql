@@ -27,11 +27,9 @@ LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
 WITH cells AS (
-    SELECT
-        selected.*,
-        date_trunc('month', selected.starts_on)::date AS month_on
+    SELECT selected.*
     FROM
-        mart.selected_days(
+        mart.selected_rates(
             archive => monthly_rates.archive,
             since => monthly_rates.since,
             until => monthly_rates.until,
@@ -43,119 +41,102 @@ WITH cells AS (
         ) AS selected
 ),
 
+-- A row of the answer is found by its number, because comparing names for each bin costs more than all the
+-- rest.
+numbered_cells AS (
+    SELECT
+        cells.*,
+        dense_rank() OVER (
+            ORDER BY cells.starts_on, cells.interface, cells.direction, cells.archive
+        ) AS month_number,
+        sum(cells.rated_count::double precision) OVER (
+            PARTITION BY cells.starts_on, cells.interface, cells.direction, cells.archive
+        ) - 1 AS last_place
+    FROM cells
+),
+
 months AS (
     SELECT
-        cells.archive,
-        cells.kind,
-        cells.interface,
-        cells.direction,
-        sum(cells.rated_size_bytes) AS size_bytes,
-        sum(cells.rated_duration_us)::double precision / 1e6 AS duration_s,
-        percentile_cont(ARRAY[0.1, 0.5, 0.9]) WITHIN GROUP (ORDER BY cells.rate_bytes_per_s)
+        numbered_cells.month_number,
+        numbered_cells.archive,
+        numbered_cells.kind,
+        numbered_cells.interface,
+        numbered_cells.direction,
+        sum(numbered_cells.rated_count)::bigint AS transfer_count,
+        sum(numbered_cells.rated_size_bytes) AS size_bytes,
+        sum(numbered_cells.rated_duration_us)::double precision / 1e6 AS duration_s,
+        percentile_cont(ARRAY[0.1, 0.5, 0.9]) WITHIN GROUP (ORDER BY numbered_cells.rate_bytes_per_s)
         FILTER (WHERE monthly_rates.is_exact) AS exact_rates,
-        cells.month_on
-    FROM cells
+        numbered_cells.starts_on,
+        min(numbered_cells.first_on) AS first_on,
+        max(numbered_cells.last_on) AS last_on
+    FROM numbered_cells
     GROUP BY
-        cells.month_on,
-        cells.interface,
-        cells.direction,
-        cells.archive,
-        cells.kind
+        numbered_cells.month_number,
+        numbered_cells.archive,
+        numbered_cells.kind,
+        numbered_cells.interface,
+        numbered_cells.direction,
+        numbered_cells.starts_on
 ),
 
 bins AS (
     SELECT
-        cells.archive,
-        cells.interface,
-        cells.direction,
-        cells.month_on,
-        cells.starts_on,
-        unnest(cells.rate_bins) AS bin,
-        unnest(cells.rate_counts) AS rate_count
-    FROM cells
+        numbered_cells.month_number,
+        numbered_cells.last_place,
+        unnest(numbered_cells.rate_bins) AS bin,
+        unnest(numbered_cells.rate_counts)::double precision AS rate_count
+    FROM numbered_cells
+    WHERE monthly_rates.is_exact IS NOT TRUE
 ),
 
-histograms AS (
-    SELECT
-        bins.archive,
-        bins.interface,
-        bins.direction,
-        bins.month_on,
-        bins.bin,
-        sum(bins.rate_count) AS rate_count,
-        min(bins.starts_on) AS first_on,
-        max(bins.starts_on) AS last_on
-    FROM bins
-    GROUP BY
-        bins.bin,
-        bins.month_on,
-        bins.interface,
-        bins.direction,
-        bins.archive
-),
-
--- Rates are numbered from 0, the slowest first: a bin has those below its `upto`. A percentile lies between
--- two of them, or is one of them.
+-- Rates are numbered from 0 to `last_place`, the slowest first: a bin has those below its `upto`. A
+-- percentile lies between two of them, or is one of them: a tenth of the way to the last is at
+-- 0.1 * last_place. Bins of several cells need not be added up for this. Sums of whole numbers below 2^53 are
+-- exact, and much faster than those of bigint.
 numbered AS (
     SELECT
-        histograms.*,
-        sum(histograms.rate_count) OVER route_bins AS upto,
-        sum(histograms.rate_count) OVER route AS transfer_count
-    FROM histograms
-    WINDOW
-        route AS (
-            PARTITION BY
-                histograms.month_on,
-                histograms.interface,
-                histograms.direction,
-                histograms.archive
-        ),
-        route_bins AS (route ORDER BY histograms.bin)
+        bins.*,
+        sum(bins.rate_count) OVER (
+            PARTITION BY bins.month_number ORDER BY bins.bin ROWS UNBOUNDED PRECEDING
+        ) AS upto
+    FROM bins
 ),
 
 neighbours AS (
     SELECT
-        numbered.archive,
-        numbered.interface,
-        numbered.direction,
-        numbered.month_on,
-        numbered.transfer_count,
-        min(numbered.first_on) AS first_on,
-        max(numbered.last_on) AS last_on,
+        numbered.month_number,
+        numbered.last_place,
         min(numbered.bin)
-        FILTER (WHERE numbered.upto > floor(0.1 * (numbered.transfer_count - 1)))
+        FILTER (WHERE 10 * numbered.upto > 1 * numbered.last_place)
             AS p10_low,
         min(numbered.bin)
-        FILTER (WHERE numbered.upto > ceil(0.1 * (numbered.transfer_count - 1)))
+        FILTER (WHERE 10 * (numbered.upto - 1) >= 1 * numbered.last_place)
             AS p10_high,
         min(numbered.bin)
-        FILTER (WHERE numbered.upto > floor(0.5 * (numbered.transfer_count - 1)))
+        FILTER (WHERE 10 * numbered.upto > 5 * numbered.last_place)
             AS p50_low,
         min(numbered.bin)
-        FILTER (WHERE numbered.upto > ceil(0.5 * (numbered.transfer_count - 1)))
+        FILTER (WHERE 10 * (numbered.upto - 1) >= 5 * numbered.last_place)
             AS p50_high,
         min(numbered.bin)
-        FILTER (WHERE numbered.upto > floor(0.9 * (numbered.transfer_count - 1)))
+        FILTER (WHERE 10 * numbered.upto > 9 * numbered.last_place)
             AS p90_low,
         min(numbered.bin)
-        FILTER (WHERE numbered.upto > ceil(0.9 * (numbered.transfer_count - 1)))
+        FILTER (WHERE 10 * (numbered.upto - 1) >= 9 * numbered.last_place)
             AS p90_high
     FROM numbered
-    GROUP BY
-        numbered.month_on,
-        numbered.interface,
-        numbered.direction,
-        numbered.archive,
-        numbered.transfer_count
+    GROUP BY numbered.month_number, numbered.last_place
 ),
 
--- How far a percentile is from the lower neighbour to the higher one.
-parts AS (
+-- How far a percentile is from the lower neighbour to the higher one. Materialized: a condition on the answer
+-- makes the planner expect few of them, and it would read all bins for each.
+parts AS MATERIALIZED (
     SELECT
         neighbours.*,
-        mod(0.1 * (neighbours.transfer_count - 1), 1)::double precision AS p10_part,
-        mod(0.5 * (neighbours.transfer_count - 1), 1)::double precision AS p50_part,
-        mod(0.9 * (neighbours.transfer_count - 1), 1)::double precision AS p90_part
+        mod(0.1 * neighbours.last_place::numeric, 1)::double precision AS p10_part,
+        mod(0.5 * neighbours.last_place::numeric, 1)::double precision AS p50_part,
+        mod(0.9 * neighbours.last_place::numeric, 1)::double precision AS p90_part
     FROM neighbours
 )
 
@@ -165,7 +146,7 @@ SELECT
     months.interface,
     months.direction,
 
-    parts.transfer_count::bigint AS transfer_count,
+    months.transfer_count,
     months.size_bytes,
     months.duration_s,
     months.size_bytes::double precision / nullif(months.duration_s, 0) AS mean_rate_bytes_per_s,
@@ -185,15 +166,10 @@ SELECT
         + mart.histogram_value(parts.p90_high) * parts.p90_part
     ) AS p90_rate_bytes_per_s,
 
-    months.month_on AS starts_on,
-    parts.first_on,
-    parts.last_on
+    months.starts_on,
+    months.first_on,
+    months.last_on
 FROM months
-INNER JOIN parts
-    ON
-        months.archive = parts.archive
-        AND months.interface = parts.interface
-        AND months.direction = parts.direction
-        AND months.month_on = parts.month_on
+LEFT JOIN parts ON months.month_number = parts.month_number
 
 $function$;

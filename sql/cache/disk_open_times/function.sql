@@ -15,16 +15,17 @@ CREATE FUNCTION mart.disk_open_times(
     request_count bigint,
     running_count bigint,
     bypassed_count bigint,
+    unknown_count bigint,
     request_ratio double precision,
     running_ratio double precision
 )
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
-WITH requests AS (
+WITH opens AS (
     SELECT selected.*
     FROM
-        mart.selected_requests(
+        mart.selected_opens(
             archive => disk_open_times.archive,
             since => disk_open_times.since,
             until => disk_open_times.until,
@@ -35,36 +36,27 @@ WITH requests AS (
         ) AS selected
 ),
 
--- Bypassed requests are in no bin.
-asked_for AS (
+-- Requests that were bypassed, or may have been, are in no bin.
+placed AS (
     SELECT
-        requests.archive,
-        requests.kind,
-        requests.interface,
-        requests.direction,
-        CASE WHEN NOT requests.is_staging_bypassed THEN floor(requests.open_s * 10)::bigint END AS bin
-    FROM requests
-    WHERE
-        NOT requests.is_failed
-        AND requests.open_s < 7
+        opens.*,
+        CASE WHEN NOT opens.is_staging_bypassed THEN floor(opens.open_from_s * 10)::bigint END AS bin
+    FROM opens
+    WHERE opens.open_from_s < 7
 ),
 
--- Materialized; otherwise the planner would sort all requests for the running totals.
 counts AS MATERIALIZED (
     SELECT
-        asked_for.archive,
-        asked_for.kind,
-        asked_for.interface,
-        asked_for.direction,
-        asked_for.bin,
-        count(*) AS request_count
-    FROM asked_for
-    GROUP BY
-        asked_for.archive,
-        asked_for.kind,
-        asked_for.interface,
-        asked_for.direction,
-        asked_for.bin
+        placed.archive,
+        placed.kind,
+        placed.interface,
+        placed.direction,
+        placed.bin,
+        sum(placed.request_count)::bigint AS request_count,
+        coalesce(sum(placed.request_count) FILTER (WHERE placed.is_staging_bypassed IS NULL), 0)::bigint
+            AS unknown_count
+    FROM placed
+    GROUP BY placed.archive, placed.kind, placed.interface, placed.direction, placed.bin
 ),
 
 running AS (
@@ -79,8 +71,11 @@ running AS (
             sum(counts.request_count) FILTER (WHERE counts.bin IS NOT NULL) OVER upto, 0
         )::bigint AS running_count,
         coalesce(
-            sum(counts.request_count) FILTER (WHERE counts.bin IS NULL) OVER everything, 0
+            sum(counts.request_count - counts.unknown_count)
+            FILTER (WHERE counts.bin IS NULL) OVER everything,
+            0
         )::bigint AS bypassed_count,
+        (sum(counts.unknown_count) OVER everything)::bigint AS unknown_count,
         (
             sum(counts.request_count) FILTER (WHERE counts.bin IS NOT NULL) OVER everything
         )::double precision AS total_count
@@ -100,10 +95,11 @@ SELECT
     running.request_count,
     running.running_count,
     running.bypassed_count,
+    running.unknown_count,
     running.request_count / running.total_count AS request_ratio,
     running.running_count / running.total_count AS running_ratio
 FROM running
--- If all requests were bypassed, one row reports that.
+-- If all requests were bypassed, or may have been, one row reports that.
 WHERE running.bin IS NOT NULL OR running.total_count IS NULL
 
 $function$;

@@ -19,10 +19,10 @@ CREATE FUNCTION mart.open_time_bins(
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
-WITH requests AS (
+WITH opens AS (
     SELECT selected.*
     FROM
-        mart.selected_requests(
+        mart.selected_opens(
             archive => open_time_bins.archive,
             since => open_time_bins.since,
             until => open_time_bins.until,
@@ -31,6 +31,7 @@ WITH requests AS (
             client => open_time_bins.client,
             class_of_service => open_time_bins.class_of_service
         ) AS selected
+    WHERE selected.direction = 'get'
 ),
 
 -- Edges are computed as decimals, which are exact, so that each becomes the same float as the same number in
@@ -42,35 +43,27 @@ scales AS NOT MATERIALIZED (
             ORDER BY decades.decade, steps.step
         ) AS edges_s,
         ARRAY[8, 60, 130]::double precision[] AS boundaries_s
-    FROM generate_series(-1, 9) AS decades (decade)
+    FROM generate_series(-1, 8) AS decades (decade)
     CROSS JOIN unnest(ARRAY[1, 1.5, 2, 3, 5, 7]) AS steps (step)
 ),
 
-placed AS (
-    SELECT
-        requests.archive,
-        requests.kind,
-        1 + width_bucket(requests.open_s, scales.boundaries_s) AS group_number,
-        width_bucket(requests.open_s, scales.edges_s) AS bin
-    FROM requests
-    CROSS JOIN scales
-    WHERE
-        NOT requests.is_failed
-        AND NOT requests.is_staging_bypassed
-        AND requests.open_s IS NOT NULL
-        AND requests.direction = 'get'
-),
-
--- Materialized; otherwise the planner would sort all requests for the totals.
+-- Each edge is one of mart.time_bin, so the beginning of a bin shows where its requests belong. Materialized;
+-- otherwise the planner would sort all entries for the totals.
 occupied AS MATERIALIZED (
     SELECT
-        placed.archive,
-        placed.kind,
-        placed.group_number,
-        placed.bin,
-        count(*) AS request_count
-    FROM placed
-    GROUP BY placed.archive, placed.kind, placed.group_number, placed.bin
+        opens.archive,
+        opens.kind,
+        1 + width_bucket(opens.open_from_s, scales.boundaries_s) AS group_number,
+        width_bucket(opens.open_from_s, scales.edges_s) AS bin,
+        sum(opens.request_count)::bigint AS request_count
+    FROM opens
+    CROSS JOIN scales
+    WHERE NOT opens.is_staging_bypassed
+    GROUP BY
+        opens.archive,
+        opens.kind,
+        1 + width_bucket(opens.open_from_s, scales.boundaries_s),
+        width_bucket(opens.open_from_s, scales.edges_s)
 ),
 
 spans AS (

@@ -21,6 +21,7 @@ CREATE FUNCTION mart.open_time_clusters(
     request_count bigint,
     doubtful_count bigint,
     bypassed_count bigint,
+    unknown_count bigint,
     request_ratio double precision,
     doubtful_ratio double precision,
     min_open_s double precision,
@@ -30,18 +31,24 @@ CREATE FUNCTION mart.open_time_clusters(
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
-WITH requests AS (
+-- Cells know which requests have a size, and the bins of their open times. They answer if all sizes are asked
+-- for, and if the boundaries that were given are edges of bins.
+WITH opens AS (
     SELECT selected.*
     FROM
-        mart.selected_requests(
+        mart.selected_opens(
             archive => open_time_clusters.archive,
             since => open_time_clusters.since,
             until => open_time_clusters.until,
             interface => open_time_clusters.interface,
             direction => open_time_clusters.direction,
             client => open_time_clusters.client,
-            class_of_service => open_time_clusters.class_of_service
+            class_of_service => open_time_clusters.class_of_service,
+            is_exact => coalesce(open_time_clusters.size_from_bytes, 1) > 0
+            OR open_time_clusters.size_to_bytes IS NOT NULL
+            OR NOT mart.are_open_boundaries(open_time_clusters.boundaries_s)
         ) AS selected
+    WHERE selected.direction = 'get'
 ),
 
 -- If only one of the two sizes is given, the other end is open; with neither, the range is SDSC's.
@@ -71,30 +78,36 @@ methods AS NOT MATERIALIZED (
 
 asked_for AS (
     SELECT
-        requests.archive,
-        requests.kind,
-        requests.is_staging_bypassed,
-        requests.open_s,
+        opens.archive,
+        opens.kind,
+        opens.is_staging_bypassed,
+        coalesce(opens.open_s, opens.open_from_s) AS open_s,
+        sum(opens.request_count) AS request_count,
+        sum(opens.open_us) AS open_us,
         -- How much longer staging takes than for SDSC's 100 MB. A rate of zero or less is an error.
         CASE
             WHEN methods.boundaries_by = 'staging rate'
-                THEN (requests.size_bytes - 1e8) / greatest(open_time_clusters.staging_rate_bytes_per_s, 0)
+                THEN (min(opens.size_bytes) - 1e8) / greatest(open_time_clusters.staging_rate_bytes_per_s, 0)
             ELSE 0
         END AS shift_s,
         CASE
             WHEN methods.boundaries_by = 'staging rate'
-                THEN requests.size_bytes / open_time_clusters.staging_rate_bytes_per_s
+                THEN min(opens.size_bytes) / open_time_clusters.staging_rate_bytes_per_s
             ELSE 0
         END AS staging_s
-    FROM requests
+    FROM opens
     CROSS JOIN sizes
     CROSS JOIN methods
     WHERE
-        NOT requests.is_failed
-        AND NOT requests.is_size_saturated
-        AND requests.open_s IS NOT NULL
-        AND requests.direction = 'get'
-        AND requests.size_bytes BETWEEN sizes.from_bytes AND sizes.to_bytes
+        opens.is_sized
+        AND (opens.size_bytes BETWEEN sizes.from_bytes AND sizes.to_bytes) IS NOT FALSE
+    GROUP BY
+        opens.archive,
+        opens.kind,
+        opens.is_staging_bypassed,
+        coalesce(opens.open_s, opens.open_from_s),
+        CASE WHEN methods.boundaries_by = 'staging rate' THEN opens.size_bytes END,
+        methods.boundaries_by
 ),
 
 given AS (
@@ -128,8 +141,12 @@ archives AS (
     SELECT
         asked_for.archive,
         asked_for.kind,
-        count(*) FILTER (WHERE asked_for.is_staging_bypassed) AS bypassed_count,
-        count(*) FILTER (WHERE NOT asked_for.is_staging_bypassed) AS request_count
+        coalesce(sum(asked_for.request_count) FILTER (WHERE asked_for.is_staging_bypassed), 0)::bigint
+            AS bypassed_count,
+        coalesce(sum(asked_for.request_count) FILTER (WHERE asked_for.is_staging_bypassed IS NULL), 0)::bigint
+            AS unknown_count,
+        coalesce(sum(asked_for.request_count) FILTER (WHERE NOT asked_for.is_staging_bypassed), 0)::bigint
+            AS request_count
     FROM asked_for
     GROUP BY asked_for.archive, asked_for.kind
 ),
@@ -155,6 +172,8 @@ placed AS (
     SELECT
         asked_for.archive,
         asked_for.open_s,
+        asked_for.request_count,
+        asked_for.open_us,
         CASE
             WHEN (asked_for.open_s < boundaries.boundaries_s[1]) IS NOT FALSE THEN 1
             ELSE
@@ -174,7 +193,9 @@ placed AS (
                             + CASE WHEN each_one.place > 1 THEN asked_for.shift_s ELSE 0 END
                         ) AS boundary_s
                 ) AS moved
-            WHERE asked_for.open_s BETWEEN moved.boundary_s / 1.25 AND moved.boundary_s * 1.25
+            WHERE
+                asked_for.open_s >= moved.boundary_s / 1.25
+                AND asked_for.open_s < moved.boundary_s * 1.25
         ) AS is_doubtful
     FROM asked_for
     INNER JOIN boundaries ON asked_for.archive = boundaries.archive
@@ -185,13 +206,12 @@ counts AS (
     SELECT
         placed.archive,
         placed.group_number,
-        count(*) AS request_count,
-        count(*) FILTER (WHERE placed.is_doubtful) AS doubtful_count,
-        count(*) FILTER (WHERE placed.open_s < 8) AS disk_count,
+        sum(placed.request_count)::bigint AS request_count,
+        coalesce(sum(placed.request_count) FILTER (WHERE placed.is_doubtful), 0)::bigint AS doubtful_count,
+        sum(placed.request_count) FILTER (WHERE placed.open_s < 8) AS disk_count,
         min(placed.open_s) AS min_open_s,
         max(placed.open_s) AS max_open_s,
-        -- Added in a fixed order, so that the mean is always identical to the last bit.
-        avg(placed.open_s ORDER BY placed.open_s) AS mean_open_s
+        (sum(placed.open_us) / sum(placed.request_count) / 1000000)::double precision AS mean_open_s
     FROM placed
     GROUP BY placed.archive, placed.group_number
 ),
@@ -203,6 +223,7 @@ groups AS (
         boundaries.kind,
         boundaries.boundaries_by,
         boundaries.bypassed_count,
+        boundaries.unknown_count,
         boundaries.request_count AS total_count,
         numbers.group_number,
         cardinality(boundaries.boundaries_s) AS boundary_count,
@@ -241,6 +262,7 @@ SELECT
     groups.request_count,
     groups.doubtful_count,
     groups.bypassed_count,
+    groups.unknown_count,
     groups.request_count / nullif(groups.total_count, 0)::double precision AS request_ratio,
     groups.doubtful_count / nullif(groups.request_count, 0)::double precision AS doubtful_ratio,
     groups.min_open_s,

@@ -22,17 +22,18 @@ CREATE FUNCTION mart.open_time_valleys(
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
-WITH requests AS (
+WITH opens AS (
     SELECT selected.*
     FROM
-        mart.selected_requests(
+        mart.selected_opens(
             archive => open_time_valleys.archive,
             since => open_time_valleys.since,
             until => open_time_valleys.until,
             interface => open_time_valleys.interface,
             direction => coalesce(open_time_valleys.direction, 'get'),
             client => open_time_valleys.client,
-            class_of_service => open_time_valleys.class_of_service
+            class_of_service => open_time_valleys.class_of_service,
+            is_exact => TRUE
         ) AS selected
 ),
 
@@ -40,22 +41,21 @@ WITH requests AS (
 -- coarse clock do not look like valleys.
 asked_for AS (
     SELECT
-        requests.archive,
-        requests.kind,
-        round(50 * log(greatest(requests.open_s, 0.1)))::integer AS bin
-    FROM requests
+        opens.archive,
+        opens.kind,
+        round(50 * log(greatest(opens.open_s, 0.1)))::integer AS bin
+    FROM opens
     WHERE
-        NOT requests.is_failed
-        AND NOT requests.is_staging_bypassed
-        AND NOT requests.is_size_saturated
-        AND requests.open_s IS NOT NULL
+        NOT opens.is_staging_bypassed
+        -- Saturated sizes are left out.
+        AND (opens.is_sized OR opens.size_bytes IS NULL)
         AND (
             open_time_valleys.size_from_bytes IS NULL
-            OR requests.size_bytes >= open_time_valleys.size_from_bytes
+            OR opens.size_bytes >= open_time_valleys.size_from_bytes
         )
         AND (
             open_time_valleys.size_to_bytes IS NULL
-            OR requests.size_bytes <= open_time_valleys.size_to_bytes
+            OR opens.size_bytes <= open_time_valleys.size_to_bytes
         )
 ),
 

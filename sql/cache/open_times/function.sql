@@ -15,16 +15,17 @@ CREATE FUNCTION mart.open_times(
     request_count bigint,
     running_count bigint,
     bypassed_count bigint,
+    unknown_count bigint,
     request_ratio double precision,
     running_ratio double precision
 )
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
-WITH requests AS (
+WITH opens AS (
     SELECT selected.*
     FROM
-        mart.selected_requests(
+        mart.selected_opens(
             archive => open_times.archive,
             since => open_times.since,
             until => open_times.until,
@@ -35,36 +36,26 @@ WITH requests AS (
         ) AS selected
 ),
 
--- Bypassed requests belong to no second.
-asked_for AS (
+-- Requests that were bypassed, or may have been, are in no bin.
+placed AS (
     SELECT
-        requests.archive,
-        requests.kind,
-        requests.interface,
-        requests.direction,
-        CASE WHEN NOT requests.is_staging_bypassed THEN floor(requests.open_s)::bigint END AS open_floor_s
-    FROM requests
-    WHERE
-        NOT requests.is_failed
-        AND requests.open_s IS NOT NULL
+        opens.*,
+        CASE WHEN NOT opens.is_staging_bypassed THEN floor(opens.open_from_s)::bigint END AS open_floor_s
+    FROM opens
 ),
 
--- Materialized; otherwise the planner would sort all requests for the running totals.
 counts AS MATERIALIZED (
     SELECT
-        asked_for.archive,
-        asked_for.kind,
-        asked_for.interface,
-        asked_for.direction,
-        asked_for.open_floor_s,
-        count(*) AS request_count
-    FROM asked_for
-    GROUP BY
-        asked_for.archive,
-        asked_for.kind,
-        asked_for.interface,
-        asked_for.direction,
-        asked_for.open_floor_s
+        placed.archive,
+        placed.kind,
+        placed.interface,
+        placed.direction,
+        placed.open_floor_s,
+        sum(placed.request_count)::bigint AS request_count,
+        coalesce(sum(placed.request_count) FILTER (WHERE placed.is_staging_bypassed IS NULL), 0)::bigint
+            AS unknown_count
+    FROM placed
+    GROUP BY placed.archive, placed.kind, placed.interface, placed.direction, placed.open_floor_s
 ),
 
 running AS (
@@ -79,8 +70,11 @@ running AS (
             sum(counts.request_count) FILTER (WHERE counts.open_floor_s IS NOT NULL) OVER upto, 0
         )::bigint AS running_count,
         coalesce(
-            sum(counts.request_count) FILTER (WHERE counts.open_floor_s IS NULL) OVER everything, 0
+            sum(counts.request_count - counts.unknown_count)
+            FILTER (WHERE counts.open_floor_s IS NULL) OVER everything,
+            0
         )::bigint AS bypassed_count,
+        (sum(counts.unknown_count) OVER everything)::bigint AS unknown_count,
         (
             sum(counts.request_count) FILTER (WHERE counts.open_floor_s IS NOT NULL) OVER everything
         )::double precision AS total_count
@@ -100,10 +94,11 @@ SELECT
     running.request_count,
     running.running_count,
     running.bypassed_count,
+    running.unknown_count,
     running.request_count / running.total_count AS request_ratio,
     running.running_count / running.total_count AS running_ratio
 FROM running
--- If all requests were bypassed, one row reports that.
+-- If all requests were bypassed, or may have been, one row reports that.
 WHERE running.open_floor_s IS NOT NULL OR running.total_count IS NULL
 
 $function$;

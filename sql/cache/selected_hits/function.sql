@@ -25,17 +25,8 @@ CREATE FUNCTION mart.selected_hits(
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
--- The days of all windows form one value, because they are looked up for each row.
 WITH bypasses AS MATERIALIZED (
-    SELECT
-        bypassed_days.archive,
-        bypassed_days.class_of_service,
-        range_agg(daterange(bypassed_days.first_on, bypassed_days.last_on, '[]'))
-        FILTER (WHERE bypassed_days.is_whole) AS whole_days,
-        range_agg(daterange(bypassed_days.first_on, bypassed_days.last_on, '[]'))
-        FILTER (WHERE NOT bypassed_days.is_whole) AS part_days
-    FROM mart.bypassed_days
-    GROUP BY bypassed_days.archive, bypassed_days.class_of_service
+    SELECT * FROM mart.bypassed_spans
 ),
 
 -- The range by the clock of each archive, in whole days, the first day of which the detail is left, and
@@ -53,7 +44,7 @@ ranges AS MATERIALIZED (
         archives.has_client_cells
         AND NOT EXISTS (
             SELECT FROM bypasses
-            WHERE bypasses.archive = archives.archive AND bypasses.part_days IS NOT NULL
+            WHERE bypasses.archive = archives.archive AND bypasses.part_days <> '{}'
         ) AS has_client_cells
     FROM mart.archives
     WHERE
@@ -120,10 +111,8 @@ counted AS (
 cells AS (
     SELECT
         hit_cells.*,
-        bypasses.whole_days,
-        bypasses.part_days,
-        class_bypasses.whole_days AS class_whole_days,
-        class_bypasses.part_days AS class_part_days
+        coalesce(class_bypasses.whole_days, bypasses.whole_days) AS whole_days,
+        coalesce(class_bypasses.part_days, bypasses.part_days) AS part_days
     FROM counted AS hit_cells
     LEFT JOIN bypasses
         ON hit_cells.archive = bypasses.archive AND bypasses.class_of_service IS NULL
@@ -164,15 +153,9 @@ entries AS (
         cells.starts_on,
         evidence.*,
         CASE
-            WHEN
-                cells.starts_on - evidence.days_ago <@ cells.whole_days
-                OR cells.starts_on - evidence.days_ago <@ cells.class_whole_days
-                THEN TRUE
+            WHEN cells.starts_on - evidence.days_ago <@ cells.whole_days THEN TRUE
             -- The detail that would show it is forgotten.
-            WHEN
-                cells.starts_on - evidence.days_ago <@ cells.part_days
-                OR cells.starts_on - evidence.days_ago <@ cells.class_part_days
-                THEN NULL
+            WHEN cells.starts_on - evidence.days_ago <@ cells.part_days THEN NULL
             ELSE FALSE
         END AS is_staging_bypassed
     FROM cells
@@ -205,37 +188,40 @@ FROM entries
 
 UNION ALL
 
+-- A request is an entry of its own: whoever reads entries adds them up.
 SELECT
     days_of_requests.archive,
-    gets.kind,
-    gets.source,
-    gets.interface,
-    'get' AS direction,
-    gets.class_of_service,
-    gets.size_class,
-    gets.get_count,
-    gets.is_cached,
-    gets.is_joined,
-    gets.is_staging_bypassed,
-    gets.is_size_saturated,
-    gets.size_bytes,
+    requests.kind,
+    requests.source,
+    requests.interface,
+    requests.direction,
+    requests.class_of_service,
+    mart.size_class(requests.size_bytes) AS size_class,
+    1::bigint AS get_count,
+    requests.is_cached,
+    requests.is_joined,
+    requests.is_staging_bypassed,
+    requests.is_size_saturated,
+    coalesce(requests.size_bytes, 0)::numeric AS size_bytes,
     days_of_requests.starts_on
 FROM days_of_requests
 CROSS JOIN
-    LATERAL mart.gets_of_day(
+    LATERAL mart.requests_of_day(
         days_of_requests.archive, days_of_requests.timezone, days_of_requests.starts_on
-    ) AS gets
+    ) AS requests
 WHERE
     selected_hits.client IS NULL
-    AND coalesce(selected_hits.direction, 'get') = 'get'
-    AND (selected_hits.interface IS NULL OR gets.interface = selected_hits.interface)
+    AND requests.direction = 'get'
+    AND NOT requests.is_failed
+    AND NOT requests.is_warm_up
+    AND (selected_hits.interface IS NULL OR requests.interface = selected_hits.interface)
+    AND (selected_hits.direction IS NULL OR requests.direction = selected_hits.direction)
     AND (
-        selected_hits.class_of_service IS NULL OR gets.class_of_service = selected_hits.class_of_service
+        selected_hits.class_of_service IS NULL OR requests.class_of_service = selected_hits.class_of_service
     )
 
 UNION ALL
 
--- A request is an entry of its own: whoever reads entries adds them up.
 SELECT
     requests.archive,
     requests.kind,

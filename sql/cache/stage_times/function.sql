@@ -19,69 +19,56 @@ CREATE FUNCTION mart.stage_times(
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
-WITH stages AS (
-    SELECT * FROM mart.stages
-),
-
-requests AS (
-    SELECT * FROM mart.requests
-),
-
--- Edges are computed as decimals, which are exact, so that each becomes the same float as the same number in
--- a log. The CTE is used twice, but not materialized, because a parallel plan cannot read a materialized CTE.
+WITH
+-- Edges are computed as decimals, which are exact, so that each becomes the same float as the edge of a
+-- bin of a cell. The CTE is used twice, but not materialized, because a parallel plan cannot read a
+-- materialized CTE.
 scales AS NOT MATERIALIZED (
     SELECT
         array_agg(
             (steps.step * 10::numeric ^ decades.decade)::double precision
             ORDER BY decades.decade, steps.step
         ) AS edges_s
-    FROM generate_series(0, 9) AS decades (decade)
+    FROM generate_series(0, 8) AS decades (decade)
     CROSS JOIN unnest(ARRAY[1, 1.5, 2, 3, 5, 7]) AS steps (step)
 ),
 
--- A request ends within a day of its stage; the margin also allows for differing clocks.
-of_client AS (
-    SELECT requests.stage_id
-    FROM requests
-    WHERE
-        requests.stage_id IS NOT NULL
-        AND requests.client = stage_times.client
-        AND requests.ended_at >= coalesce(stage_times.since, timestamptz '-infinity') - interval '1 day'
-        AND requests.ended_at < coalesce(stage_times.until, timestamptz 'infinity') + interval '2 days'
-),
-
--- Unlike `or`, `coalesce` also prunes partitions by times that are known only at execution (now() - ...).
 placed AS (
     SELECT
-        stages.archive,
-        stages.kind,
-        stages.interface,
-        width_bucket(stages.duration_s, scales.edges_s) AS bin,
-        stages.is_failed,
-        stages.is_failure_logged
-    FROM stages
+        cells.archive,
+        cells.kind,
+        cells.interface,
+        width_bucket(mart.time_bin_edge(bins.time_bin), scales.edges_s) AS bin,
+        bins.stage_count,
+        bins.failed_count,
+        cells.is_failure_logged
+    FROM
+        mart.selected_stages(
+            archive => stage_times.archive,
+            since => stage_times.since,
+            until => stage_times.until,
+            interface => stage_times.interface,
+            direction => stage_times.direction,
+            client => stage_times.client,
+            class_of_service => stage_times.class_of_service
+        ) AS cells
     CROSS JOIN scales
-    WHERE
-        (stage_times.archive IS NULL OR stages.archive = stage_times.archive)
-        AND stages.staged_at >= coalesce(stage_times.since, timestamptz '-infinity')
-        AND stages.staged_at < coalesce(stage_times.until, timestamptz 'infinity')
-        AND (stage_times.interface IS NULL OR stages.interface = stage_times.interface)
-        AND coalesce(stage_times.direction, 'get') = 'get'
-        AND (stage_times.client IS NULL OR stages.stage_id IN (SELECT of_client.stage_id FROM of_client))
-        AND (
-            stage_times.class_of_service IS NULL OR stages.class_of_service = stage_times.class_of_service
-        )
+    -- A cell whose stages have no duration has no bin, but it has a log.
+    LEFT JOIN
+        LATERAL unnest(cells.time_bins, cells.stage_counts, cells.failed_counts)
+            AS bins (time_bin, stage_count, failed_count)
+        ON TRUE
 ),
 
--- Materialized; otherwise the planner would sort all stages for the running totals.
+-- Materialized; otherwise the planner would sort all bins for the running totals.
 occupied AS MATERIALIZED (
     SELECT
         placed.archive,
         placed.kind,
         placed.interface,
         placed.bin,
-        count(*) FILTER (WHERE NOT placed.is_failed) AS stage_count,
-        count(*) FILTER (WHERE placed.is_failed) AS failed_count,
+        sum(placed.stage_count) AS stage_count,
+        sum(placed.failed_count) AS failed_count,
         bool_and(placed.is_failure_logged) AS has_failures
     FROM placed
     GROUP BY placed.archive, placed.kind, placed.interface, placed.bin
@@ -106,8 +93,8 @@ counts AS (
         spans.kind,
         spans.interface,
         bins.bin,
-        coalesce(occupied.stage_count, 0) AS stage_count,
-        CASE WHEN spans.has_failures THEN coalesce(occupied.failed_count, 0) END AS failed_count
+        coalesce(occupied.stage_count, 0)::bigint AS stage_count,
+        CASE WHEN spans.has_failures THEN coalesce(occupied.failed_count, 0)::bigint END AS failed_count
     FROM spans
     CROSS JOIN LATERAL generate_series(spans.first_bin, spans.last_bin) AS bins (bin)
     LEFT JOIN occupied

@@ -24,48 +24,15 @@ CREATE FUNCTION mart.selected_sizes(
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
--- The range by the clock of each archive: whole days, and the months and years that are wholly in it.
-WITH ranges AS (
-    SELECT
-        archives.archive,
-        found.since_day,
-        found.until_local,
-        date_trunc('month', found.since_day - interval '1 day') + interval '1 month' AS since_month,
-        date_trunc('month', found.until_local) AS until_month,
-        date_trunc('year', found.since_day - interval '1 day') + interval '1 year' AS since_year,
-        date_trunc('year', found.until_local) AS until_year
-    FROM mart.archives
-    CROSS JOIN
-        LATERAL (
-            VALUES
-            (
-                date_trunc(
-                    'day',
-                    coalesce(selected_sizes.since, timestamptz '-infinity') AT TIME ZONE archives.timezone
-                ),
-                coalesce(selected_sizes.until, timestamptz 'infinity') AT TIME ZONE archives.timezone
-            )
-        ) AS found (since_day, until_local)
-    WHERE
-        (selected_sizes.archive IS NULL OR archives.archive = selected_sizes.archive)
-        AND coalesce(selected_sizes.since, timestamptz '-infinity')
-        < coalesce(selected_sizes.until, timestamptz 'infinity')
-),
-
--- What to read of each span: what begins from `since_at` to `until_at`, and is not part of a longer span that
--- is read.
-spans AS MATERIALIZED (
-    SELECT
-        ranges.archive,
-        parts.*
-    FROM ranges
-    CROSS JOIN
-        LATERAL (
-            VALUES
-            ('day', ranges.since_day, ranges.until_local, ranges.since_month, ranges.until_month),
-            ('month', ranges.since_month, ranges.until_month, ranges.since_year, ranges.until_year),
-            ('year', ranges.since_year, ranges.until_year, NULL, NULL)
-        ) AS parts (span, since_at, until_at, longer_since_at, longer_until_at)
+-- The row of days has the whole range.
+WITH spans AS MATERIALIZED (
+    SELECT selected.*
+    FROM
+        mart.selected_spans(
+            archive => selected_sizes.archive,
+            since => selected_sizes.since,
+            until => selected_sizes.until
+        ) AS selected
 )
 
 -- Cells of all clients, cells of one client, or the facts of a client without cells: only what is needed is
@@ -159,7 +126,7 @@ FROM
         class_of_service => selected_sizes.class_of_service
     ) AS transfers
 INNER JOIN mart.archives ON transfers.archive = archives.archive
-INNER JOIN ranges ON transfers.archive = ranges.archive
+INNER JOIN spans ON transfers.archive = spans.archive AND spans.span = 'day'
 CROSS JOIN
     LATERAL (VALUES ((transfers.ended_at AT TIME ZONE archives.timezone)::date)) AS found (ended_on)
 WHERE
@@ -176,7 +143,7 @@ WHERE
     )
     AND (selected_sizes.is_exact OR NOT archives.has_client_cells)
     AND NOT transfers.is_filtered
-    AND found.ended_on >= ranges.since_day
-    AND found.ended_on < ranges.until_local
+    AND found.ended_on >= spans.since_at
+    AND found.ended_on < spans.until_at
 
 $function$;

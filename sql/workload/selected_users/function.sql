@@ -18,49 +18,15 @@ CREATE FUNCTION mart.selected_users(
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
--- The range by the clock of each archive: whole days, and the months and years that are wholly in it.
-WITH ranges AS (
-    SELECT
-        archives.archive,
-        archives.has_client_cells,
-        found.since_day,
-        found.until_local,
-        date_trunc('month', found.since_day - interval '1 day') + interval '1 month' AS since_month,
-        date_trunc('month', found.until_local) AS until_month,
-        date_trunc('year', found.since_day - interval '1 day') + interval '1 year' AS since_year,
-        date_trunc('year', found.until_local) AS until_year
-    FROM mart.archives
-    CROSS JOIN
-        LATERAL (
-            VALUES
-            (
-                date_trunc(
-                    'day',
-                    coalesce(selected_users.since, timestamptz '-infinity') AT TIME ZONE archives.timezone
-                ),
-                coalesce(selected_users.until, timestamptz 'infinity') AT TIME ZONE archives.timezone
-            )
-        ) AS found (since_day, until_local)
-    WHERE
-        (selected_users.archive IS NULL OR archives.archive = selected_users.archive)
-        AND coalesce(selected_users.since, timestamptz '-infinity')
-        < coalesce(selected_users.until, timestamptz 'infinity')
-),
-
--- What to read of each span: what begins from `since_at` to `until_at`, and is not part of a longer span that
--- is read.
-spans AS MATERIALIZED (
-    SELECT
-        ranges.archive,
-        parts.*
-    FROM ranges
-    CROSS JOIN
-        LATERAL (
-            VALUES
-            ('day', ranges.since_day, ranges.until_local, ranges.since_month, ranges.until_month),
-            ('month', ranges.since_month, ranges.until_month, ranges.since_year, ranges.until_year),
-            ('year', ranges.since_year, ranges.until_year, NULL, NULL)
-        ) AS parts (span, since_at, until_at, longer_since_at, longer_until_at)
+-- The row of days has the whole range.
+WITH spans AS MATERIALIZED (
+    SELECT selected.*
+    FROM
+        mart.selected_spans(
+            archive => selected_users.archive,
+            since => selected_users.since,
+            until => selected_users.until
+        ) AS selected
 ),
 
 -- The requests are counted only for a client of which there are no cells.
@@ -84,7 +50,8 @@ of_client AS (
             client => selected_users.client,
             class_of_service => selected_users.class_of_service
         ) AS requests
-    INNER JOIN ranges ON requests.archive = ranges.archive
+    INNER JOIN mart.archives ON requests.archive = archives.archive
+    INNER JOIN spans ON requests.archive = spans.archive AND spans.span = 'day'
     WHERE
         selected_users.client IS NOT NULL
         -- If all archives have cells of single clients, no month of the facts is read.
@@ -94,18 +61,18 @@ of_client AS (
                 NOT uncounted.has_client_cells
                 AND (selected_users.archive IS NULL OR uncounted.archive = selected_users.archive)
         )
-        AND NOT ranges.has_client_cells
+        AND NOT archives.has_client_cells
         AND requests.transfer_id IS NOT NULL
         AND requests.is_failed IS NOT TRUE
         AND requests.user_id IS NOT NULL
         -- A zone costs more than all else, so it is left out where there is nothing to compare.
         AND (
             selected_users.since IS NULL
-            OR requests.ended_at AT TIME ZONE requests.timezone >= ranges.since_day
+            OR requests.ended_at AT TIME ZONE requests.timezone >= spans.since_at
         )
         AND (
             selected_users.until IS NULL
-            OR (requests.ended_at AT TIME ZONE requests.timezone)::date < ranges.until_local
+            OR (requests.ended_at AT TIME ZONE requests.timezone)::date < spans.until_at
         )
     GROUP BY
         requests.archive,

@@ -1,0 +1,108 @@
+"""The rollup of rates `core.rate_months`, for each route and local month.
+
+A month is the sum of its days in `core.day_cells`. It is kept so that a question about years reads few rows.
+Its first and last day cannot be taken away again, so a month that loses a day is made again of the days that
+it still has. Single clients have no months: their days are few.
+"""
+
+from datetime import date
+
+import polars as pl
+import psycopg
+
+from tapewise.schema.writing.day_columns import RATE_ARRAYS, merge_arrays
+from tapewise.schema.writing.routes import ROUTE, write_addition, write_array
+
+_SUMS = {"rated_count": "bigint", "rated_size_bytes": "numeric", "rated_duration_us": "bigint"}
+_COLUMNS = (
+    {"first_on": "date", "last_on": "date"}
+    | _SUMS
+    | {name: f"{kind}[]" for name, kind in RATE_ARRAYS.items()}
+)
+_MONTH = (*ROUTE, "month")
+
+_ADD = write_addition("rate_months", {"month": "date"}, _COLUMNS) + ", ".join(
+    [
+        "first_on = least(held.first_on, excluded.first_on)",
+        "last_on = greatest(held.last_on, excluded.last_on)",
+        *(f"{name} = held.{name} + excluded.{name}" for name in _SUMS),
+        merge_arrays(RATE_ARRAYS),
+    ]
+)
+
+# Makes the months of a source, from the first to the last one given, of its days.
+_REMAKE = """
+    INSERT INTO core.rate_months
+    WITH days AS (
+        SELECT day_cells.*, date_trunc('month', day::timestamp)::date AS month
+        FROM core.day_cells JOIN core.routes ON routes.id = route_id
+        WHERE source_id = %(source_id)s AND client_id IS NULL AND rate_bins <> '{}' AND day >= %(since)s
+            AND date_trunc('month', day::timestamp)::date <= %(until)s
+    ), bins AS (
+        SELECT route_id, month, bin, sum(n)::bigint AS n
+        FROM days, unnest(rate_bins, rate_counts) AS part (bin, n)
+        GROUP BY route_id, month, bin
+    ), histograms AS (
+        SELECT route_id, month, sum(n)::bigint AS rated_count, array_agg(bin ORDER BY bin) AS rate_bins,
+            array_agg(n ORDER BY bin) AS rate_counts
+        FROM bins GROUP BY route_id, month
+    ), sums AS (
+        SELECT route_id, month, min(day) AS first_on, max(day) AS last_on,
+            sum(rated_size_bytes) AS rated_size_bytes, sum(rated_duration_us)::bigint AS rated_duration_us
+        FROM days GROUP BY route_id, month
+    )
+    SELECT route_id, month, first_on, last_on, rated_count, rated_size_bytes, rated_duration_us, rate_bins,
+        rate_counts
+    FROM sums JOIN histograms USING (route_id, month)
+"""
+
+
+def add_rate_months(
+    connection: psycopg.Connection, source_id: int, sums: pl.DataFrame, rates: pl.DataFrame
+) -> None:
+    """Add days to the source's months, in the caller's transaction. The routes are there already.
+
+    `sums` has the sums of routes and days (SUMS), maybe by hour, and `rates` how many rates are in each bin.
+    """
+    month = pl.col("day").dt.truncate("1mo").alias("month")
+    rated = rates.filter(pl.col("client_id").is_null()).with_columns(month)
+    if rated.is_empty():
+        return
+    months = rated.group_by(_MONTH).agg(
+        first_on=pl.col("day").min(), last_on=pl.col("day").max(), rated_count=pl.col("rate_count").sum()
+    )
+    measured = (
+        sums.with_columns(month)
+        .group_by(_MONTH)
+        .agg(pl.col("rated_size_bytes").sum(), pl.col("rated_duration_us").sum())
+    )
+    histograms = (
+        rated.group_by(*_MONTH, rate_bins="rate_bin")
+        .agg(rate_counts=pl.col("rate_count").sum())
+        .sort("rate_bins")
+        .group_by(_MONTH, maintain_order=True)
+        .agg(write_array(pl.col(name)) for name in RATE_ARRAYS)
+    )
+    cells = (
+        months.join(measured, on=_MONTH, nulls_equal=True)
+        .join(histograms, on=_MONTH, nulls_equal=True)
+        .select(
+            *ROUTE,
+            pl.col("month").cast(pl.String),
+            *(pl.col(name).cast(pl.String) for name in _COLUMNS),
+            source_id=pl.lit(source_id),
+        )
+        .select("source_id", *_MONTH, *_COLUMNS)
+    )
+    connection.execute(_ADD, [cells[name].to_list() for name in cells.columns])
+
+
+def remake_rate_months(connection: psycopg.Connection, source_id: int, since: date, until: date) -> None:
+    """Make the source's months from that of day `since` to that of `until` again, of the days it has."""
+    first = since.replace(day=1)
+    connection.execute(
+        "DELETE FROM core.rate_months USING core.routes"
+        " WHERE route_id = routes.id AND source_id = %s AND month BETWEEN %s AND %s",
+        [source_id, first, until],
+    )
+    connection.execute(_REMAKE, {"source_id": source_id, "since": first, "until": until})

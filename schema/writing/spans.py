@@ -1,0 +1,74 @@
+"""Cells of days, months and years: what rollups have in common whose cells are kept for all three spans.
+
+Months and years are sums of their days. They are kept so that a question about years reads few rows. A cell
+has arrays: the first one has numbers of what is counted, ascending, and each other one has a sum for each of
+them.
+"""
+
+from collections.abc import Mapping
+from datetime import date
+
+import polars as pl
+import psycopg
+
+# The spans of cells, and what polars calls their lengths.
+SPANS = {"day": "1d", "month": "1mo", "year": "1y"}
+
+
+def place_sums(sums: pl.DataFrame) -> pl.DataFrame:
+    """Return the sums of days (`day`) once for each span: `span`, and the first day of it, `starts_on`."""
+    return pl.concat(
+        sums.with_columns(span=pl.lit(span), starts_on=pl.col("day").dt.truncate(length))
+        for span, length in SPANS.items()
+    )
+
+
+def drop_spans(
+    connection: psycopg.Connection,
+    table: str,
+    arrays: Mapping[str, str],
+    source_id: int,
+    since: date | None,
+) -> None:
+    """Delete a source's cells from day `since` on (None: all), and take them out of its month and year.
+
+    `arrays` names the arrays of `table` (a table of `core`), each with the type of its elements.
+    """
+    if since is None:
+        connection.execute(
+            f"DELETE FROM core.{table} USING core.routes"  # noqa: S608 - our own table
+            " WHERE route_id = routes.id AND source_id = %s",
+            [source_id],
+        )
+        return
+    begins = {"day": since, "month": since.replace(day=1), "year": since.replace(month=1, day=1)}
+    below = ""
+    for span, starts_on in begins.items():
+        values = {"source_id": source_id, "span": span, "starts_on": starts_on, "below": below}
+        connection.execute(
+            f"DELETE FROM core.{table} USING core.routes WHERE route_id = routes.id"  # noqa: S608 - our own table
+            " AND source_id = %(source_id)s AND span = %(span)s AND starts_on >= %(starts_on)s",
+            values,
+        )
+        if below:
+            connection.execute(_write_remake(table, arrays), values)
+        below = span
+
+
+def _write_remake(table: str, arrays: Mapping[str, str]) -> str:
+    """SQL that makes the month of a source again from its days, or its year from its months."""
+    number, *sums = arrays
+    return f"""
+        INSERT INTO core.{table} (route_id, span, starts_on, {", ".join(arrays)})
+        SELECT route_id, %(span)s, %(starts_on)s,
+            {", ".join(f"array_agg({name} ORDER BY {number})" for name in arrays)}
+        FROM (
+            SELECT route_id, part.{number},
+                {", ".join(f"sum(part.{name})::{arrays[name]} AS {name}" for name in sums)}
+            FROM core.{table} AS cells JOIN core.routes ON routes.id = route_id,
+                unnest({", ".join(f"cells.{name}" for name in arrays)}) AS part ({", ".join(arrays)})
+            WHERE source_id = %(source_id)s AND span = %(below)s AND starts_on >= %(starts_on)s
+            GROUP BY route_id, part.{number}
+        ) AS entries
+        GROUP BY route_id
+    """  # noqa: S608 - our own table and columns
