@@ -22,7 +22,7 @@ OF_PREPARED = {"lower_envelopes", "residual_blocks", "size_times"}
 # Functions that read cells for one client too, if the archive counts single clients.
 OF_CLIENT_CELLS = {
     *("cache_hits", "daily_activity", "flagged_transfers", "hour_profiles", "idle_windows", "monthly_rates"),
-    *("records", "request_quantiles", "size_times", "user_shares"),
+    *("open_time_bins", "open_time_clusters", "records", "request_quantiles", "size_times", "user_shares"),
 }
 OF_ALL_TIME = {"line_fates", "source_states", "workload_classes"}
 METADATA = {

@@ -82,6 +82,12 @@ ANSWERS = {
         GROUP BY source, interface, class_of_service, size_class, is_cached, is_joined, is_staging_bypassed,
             is_size_saturated, starts_on
     """,
+    "opens": """
+        SELECT interface, direction, class_of_service, open_from_s, is_sized, is_staging_bypassed,
+            sum(request_count), sum(open_us)
+        FROM {opens}
+        GROUP BY interface, direction, class_of_service, open_from_s, is_sized, is_staging_bypassed
+    """,
     "users": """
         SELECT interface, direction, user_id, sum(n), sum(bytes)
         FROM {users}, unnest(user_ids, request_counts, part_bytes) AS part (user_id, n, bytes)
@@ -108,7 +114,7 @@ def ask(warehouse: Warehouse, archive: str | None = "llnl") -> dict[tuple[str, s
                 asked = "NULL" if archive is None else f"'{archive}'"
                 calls = {
                     name: f"mart.selected_{name}(archive => {asked}, client => '{client}'{more})"
-                    for name in ("days", "sizes", "request_days", "hits", "users")
+                    for name in ("days", "sizes", "request_days", "hits", "opens", "users")
                 }
                 calls["users"] = (
                     "(SELECT interface, direction, user_ids, request_counts, size_bytes AS part_bytes"
@@ -248,7 +254,7 @@ def test_an_archive_that_counts_clients_and_one_that_does_not(
     count_clients(warehouse, "llnl")
     check_warehouse(warehouse)
     assert ask(warehouse, archive=None) == before
-    for function in ("days", "sizes", "request_days", "hits", "users"):
+    for function in ("days", "sizes", "request_days", "hits", "opens", "users"):
         name = f"selected_{function}"
         assert scan_facts(warehouse, name, "'llnl'") == 0
         assert scan_facts(warehouse, name, "'sdsc'") > 0

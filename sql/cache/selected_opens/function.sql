@@ -32,6 +32,19 @@ bypassed AS (
     SELECT DISTINCT bypasses.archive FROM bypasses
 ),
 
+-- Whether cells answer for one client. Days that a bypass covers in part are not judged by cells.
+client_counts AS MATERIALIZED (
+    SELECT
+        archives.archive,
+        archives.has_client_cells
+        AND NOT EXISTS (
+            SELECT FROM bypasses
+            WHERE bypasses.archive = archives.archive AND bypasses.part_days <> '{}'
+        ) AS has_client_cells
+    FROM mart.archives
+    WHERE selected_opens.archive IS NULL OR archives.archive = selected_opens.archive
+),
+
 -- Whether staging was bypassed is judged by days. The row of days has the whole range.
 spans AS MATERIALIZED (
     SELECT
@@ -75,12 +88,47 @@ days_of_requests AS MATERIALIZED (
         AND open_cells.starts_on - entries.days_ago <@ bypasses.part_days
 ),
 
+-- Cells of all clients, or of one client where it has some.
+counted AS (
+    SELECT open_cells.*
+    FROM mart.open_cells
+    LEFT JOIN days_of_requests
+        ON
+            open_cells.archive = days_of_requests.archive
+            AND open_cells.starts_on = days_of_requests.starts_on
+    WHERE
+        selected_opens.client IS NULL
+        AND days_of_requests.archive IS NULL
+
+    UNION ALL
+
+    SELECT
+        of_client.archive,
+        of_client.kind,
+        of_client.timezone,
+        of_client.source,
+        of_client.interface,
+        of_client.direction,
+        of_client.class_of_service,
+        of_client.route_id,
+        of_client.span,
+        of_client.codes,
+        of_client.request_counts,
+        of_client.open_us,
+        of_client.starts_on
+    FROM mart.client_open_cells AS of_client
+    INNER JOIN client_counts ON of_client.archive = client_counts.archive
+    WHERE
+        of_client.client = selected_opens.client
+        AND client_counts.has_client_cells
+),
+
 cells AS (
     SELECT
         open_cells.*,
         coalesce(class_bypasses.whole_days, bypasses.whole_days) AS whole_days,
         coalesce(class_bypasses.part_days, bypasses.part_days) AS part_days
-    FROM mart.open_cells
+    FROM counted AS open_cells
     INNER JOIN spans ON open_cells.archive = spans.archive AND open_cells.span = spans.span
     LEFT JOIN bypasses
         ON open_cells.archive = bypasses.archive AND bypasses.class_of_service IS NULL
@@ -88,14 +136,8 @@ cells AS (
         ON
             open_cells.archive = class_bypasses.archive
             AND open_cells.class_of_service = class_bypasses.class_of_service
-    LEFT JOIN days_of_requests
-        ON
-            open_cells.archive = days_of_requests.archive
-            AND open_cells.starts_on = days_of_requests.starts_on
     WHERE
-        selected_opens.client IS NULL
-        AND selected_opens.is_exact IS NOT TRUE
-        AND days_of_requests.archive IS NULL
+        selected_opens.is_exact IS NOT TRUE
         AND open_cells.starts_on >= spans.since_at
         AND open_cells.starts_on < spans.until_at
         AND (open_cells.starts_on >= spans.longer_since_at AND open_cells.starts_on < spans.longer_until_at)
@@ -213,10 +255,20 @@ FROM
         client => selected_opens.client,
         class_of_service => selected_opens.class_of_service
     ) AS requests
+INNER JOIN client_counts ON requests.archive = client_counts.archive
 INNER JOIN spans ON requests.archive = spans.archive AND spans.span = 'day'
 CROSS JOIN LATERAL (VALUES ((requests.ended_at AT TIME ZONE requests.timezone)::date)) AS local (ended_on)
 WHERE
     (selected_opens.client IS NOT NULL OR selected_opens.is_exact)
+    -- If all archives have cells of single clients, no month of the requests is read.
+    AND (
+        selected_opens.is_exact
+        OR EXISTS (
+            SELECT FROM client_counts AS uncounted
+            WHERE NOT uncounted.has_client_cells
+        )
+    )
+    AND (selected_opens.is_exact OR NOT client_counts.has_client_cells)
     AND requests.open_s IS NOT NULL
     AND NOT requests.is_failed
     AND local.ended_on >= spans.since_at
