@@ -308,9 +308,9 @@ size_cells = sa.Table(
 request_cells = sa.Table(
     "request_cells",
     metadata,
-    sa.Column("route_id", sa.Integer, sa.ForeignKey(routes.c.id), primary_key=True),
-    # By the archive's own clock.
-    sa.Column("day", sa.Date, primary_key=True),
+    sa.Column("route_id", sa.Integer, sa.ForeignKey(routes.c.id)),
+    # The first day of the month or year, by the archive's own clock, as in `size_cells`.
+    sa.Column("starts_on", sa.Date),
     # Requests that moved a file and did not fail; in a simulated archive, once its run was steady.
     _sum("request_count"),
     _sum("below_clock_count"),
@@ -322,8 +322,12 @@ request_cells = sa.Table(
     _array("duration_counts", sa.BigInteger),
     _array("wait_bins", sa.Integer),
     _array("wait_counts", sa.BigInteger),
+    sa.Column("span", sa.Text, nullable=False),
+    # In this order, the cells of a span are next to each other.
+    sa.PrimaryKeyConstraint("route_id", "span", "starts_on", name="request_cells_pkey"),
+    sa.CheckConstraint("span in ('day', 'month', 'year')", name="span"),
     schema="core",
-    comment="One row per route and local day of its archive with requests; derived",
+    comment="One row per route and local day, month or year with requests; derived",
 )
 
 hit_cells = sa.Table(

@@ -58,8 +58,8 @@ summaries AS (
         percentile_disc(
             ARRAY[0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99]
         ) WITHIN GROUP (ORDER BY cells.waited_s) FILTER (WHERE request_quantiles.is_exact) AS waits_s,
-        min(cells.starts_on) AS first_on,
-        max(cells.starts_on) AS last_on
+        min(cells.first_on) AS first_on,
+        max(cells.last_on) AS last_on
     FROM cells
     GROUP BY cells.direction, cells.archive, cells.kind
 ),
