@@ -96,7 +96,8 @@ histograms AS (
         bins.direction,
         bins.quantity,
         bins.bin,
-        sum(bins.bin_count) AS bin_count
+        -- Exact below 2^53, and much faster to add up than numbers of unlimited size.
+        sum(bins.bin_count)::double precision AS bin_count
     FROM bins
     GROUP BY bins.bin, bins.quantity, bins.direction, bins.archive
 ),

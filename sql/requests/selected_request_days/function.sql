@@ -67,21 +67,28 @@ SELECT
     request_cells.waited_s,
     request_cells.first_on,
     request_cells.last_on
-FROM mart.request_cells
-INNER JOIN spans ON request_cells.archive = spans.archive AND request_cells.span = spans.span
-WHERE
-    selected_request_days.client IS NULL
-    AND selected_request_days.is_exact IS NOT TRUE
-    AND request_cells.starts_on >= spans.since_at
-    AND request_cells.starts_on < spans.until_at
-    AND (request_cells.starts_on >= spans.longer_since_at AND request_cells.starts_on < spans.longer_until_at)
-    IS NOT TRUE
-    AND (selected_request_days.interface IS NULL OR request_cells.interface = selected_request_days.interface)
-    AND (selected_request_days.direction IS NULL OR request_cells.direction = selected_request_days.direction)
-    AND (
-        selected_request_days.class_of_service IS NULL
-        OR request_cells.class_of_service = selected_request_days.class_of_service
-    )
+FROM spans
+CROSS JOIN
+    -- Not merged with the rest (OFFSET 0): the planner would expect to find most cells, and read all of them.
+    LATERAL (
+        SELECT cells.*
+        FROM mart.request_cells AS cells
+        WHERE
+            cells.archive = spans.archive
+            AND cells.span = spans.span
+            AND cells.starts_on >= spans.since_at
+            AND cells.starts_on < spans.until_at
+            AND (cells.starts_on >= spans.longer_since_at AND cells.starts_on < spans.longer_until_at)
+            IS NOT TRUE
+            AND (selected_request_days.interface IS NULL OR cells.interface = selected_request_days.interface)
+            AND (selected_request_days.direction IS NULL OR cells.direction = selected_request_days.direction)
+            AND (
+                selected_request_days.class_of_service IS NULL
+                OR cells.class_of_service = selected_request_days.class_of_service
+            )
+        OFFSET 0
+    ) AS request_cells
+WHERE selected_request_days.client IS NULL AND selected_request_days.is_exact IS NOT TRUE
 
 UNION ALL
 
