@@ -199,8 +199,12 @@ def test_an_upgrade_keeps_the_data_of_the_first_release(empty: Warehouse):
     assert sorted(row["direction"] for row in found.pop("core.routes")) == ["get", "put"]
     assert sorted(row["day"] for row in found.pop("core.day_cells")) == ["1997-10-01", "1997-11-01"]
     assert len(found.pop("core.size_cells")) == 3  # one of the two failed
-    # 0025 counts the requests that did not fail.
-    assert [row["day"] for row in found.pop("core.request_cells")] == ["1997-10-01"]
+    # 0025 counts the requests that did not fail by day, and 0037 also by month and year.
+    assert sorted((row["starts_on"], row["span"]) for row in found.pop("core.request_cells")) == [
+        ("1997-01-01", "year"),
+        ("1997-10-01", "day"),
+        ("1997-10-01", "month"),
+    ]
     # 0030 counts the gets that did not fail.
     assert "core.hit_cells" not in found
     # 0032 counts the requests that have an open time.
