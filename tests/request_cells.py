@@ -122,6 +122,6 @@ def fill_request_cells(connection: psycopg.Connection) -> None:
         connection,
         "request_cells",
         _RECOUNT,
-        "starts_on, request_count, below_clock_count, negative_count, size_bins, size_counts,"
-        " duration_bins, duration_counts, wait_bins, wait_counts, span",
+        "span, starts_on, request_count, below_clock_count, negative_count, size_bins, size_counts,"
+        " duration_bins, duration_counts, wait_bins, wait_counts",
     )
