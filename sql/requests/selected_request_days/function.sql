@@ -86,7 +86,7 @@ CROSS JOIN
                 selected_request_days.class_of_service IS NULL
                 OR cells.class_of_service = selected_request_days.class_of_service
             )
-        OFFSET 0
+        OFFSET 0  -- noqa: AM09
     ) AS request_cells
 WHERE selected_request_days.client IS NULL AND selected_request_days.is_exact IS NOT TRUE
 
