@@ -3840,6 +3840,7 @@ class Mart:
         interface: Values = None,
         direction: Values = None,
         class_of_service: Values = None,
+        span: Values = None,
         request_count: Values = None,
         below_clock_count: Values = None,
         negative_count: Values = None,
@@ -3853,15 +3854,18 @@ class Mart:
         duration_s: Values = None,
         waited_s: Values = None,
         starts_on: Values = None,
+        first_on: Values = None,
+        last_on: Values = None,
     ) -> pl.DataFrame:
-        """One row per archive, source, interface, direction, class of service and local day on which such
-        requests ended.
+        """One row per archive, source, interface, direction, class of service, span and local day, month
+        or year in which such requests ended.
 
-        Requests counted by local day, which charts read in place of the requests: a thousand times
-        fewer rows. Only requests that moved a file and did not fail are counted; in a simulated
-        archive, only those made once its run was steady. The days whose detail the archive has
-        forgotten (`tapewise forget`) are covered too, except those forgotten before the warehouse had
-        this rollup. For a range, and for one client, use mart.selected_request_days.
+        Requests counted by local day, month and year, which charts read in place of the requests: a
+        thousand times fewer rows. Months and years are the sums of their days, so add up rows of one
+        span only. Only requests that moved a file and did not fail are counted; in a simulated archive,
+        only those made once its run was steady. The days whose detail the archive has forgotten
+        (`tapewise forget`) are covered too, except those forgotten before the warehouse had this
+        rollup. For a range, and for one client, use mart.selected_request_days.
 
         Each column is also an argument: a value, or a list of values, that rows must have there.
 
@@ -3874,7 +3878,8 @@ class Mart:
             direction: put or get
             class_of_service: class of service of the requests (mart.requests); null where no log has
                 one
-            request_count: requests that ended on the day
+            span: day, month or year
+            request_count: requests that ended on the day, or in the month or year
             below_clock_count: how many of them have is_wait_below_clock of mart.requests
             negative_count: how many of them have is_wait_negative of mart.requests
             size_bins: bins of the sizes in bytes, as far as they are known, ascending
@@ -3889,13 +3894,16 @@ class Mart:
                 one request
             duration_s: always null here; as size_bytes
             waited_s: always null here; as size_bytes
-            starts_on: local date of the day, in the archive's own zone
+            starts_on: local date of the day, or of the first day of the month or year, in the archive's
+                own zone
+            first_on: local date of the first day with such requests; as starts_on for a day
+            last_on: local date of the last day with such requests; as starts_on for a day
 
         In SQL:
 
             SELECT starts_on, interface, direction, sum(request_count) AS request_count
             FROM mart.request_cells
-            WHERE archive = 'llnl' AND starts_on >= current_date - 30
+            WHERE archive = 'llnl' AND span = 'day' AND starts_on >= current_date - 30
             GROUP BY starts_on, interface, direction
             ORDER BY starts_on, interface, direction
         """
@@ -4663,14 +4671,14 @@ class Mart:
         is_exact: bool | None = None,
     ) -> pl.DataFrame:
         """One row per cell: a row of mart.request_cells, or one request with a client or if exact. Several
-        rows may have the same day, interface and direction, so they are to be added up.
+        rows may have the same interface and direction, so they are to be added up.
 
-        The rows of mart.request_cells that the arguments select. A range means whole days of the
-        archive's own clock: all those that it touches. Without a client, these are the stored cells.
-        With a client, or if asked to be exact, each request is a cell of its own: this reads the
-        requests, which takes longer, and finds none on days whose detail the archive has forgotten.
-        Functions of mart that count requests by day read this one, so they all select the same
-        requests.
+        The rows of mart.request_cells that the arguments select: whole years where the range has them,
+        then months, and days at its ends. A range means whole days of the archive's own clock: all
+        those that it touches. With a client, or if asked to be exact, each request is a cell of its
+        own: this reads the requests, which takes longer, and finds none on days whose detail the
+        archive has forgotten. Functions of mart that count requests by day read this one, so they all
+        select the same requests.
 
         Args:
             archive: only this archive (null = all)
@@ -4691,29 +4699,27 @@ class Mart:
             direction: put or get
             class_of_service: class of service of the requests (mart.requests); null where no log has
                 one
-            request_count: requests that ended on the day
-            below_clock_count: how many of them have is_wait_below_clock of mart.requests
-            negative_count: how many of them have is_wait_negative of mart.requests
-            size_bins: bins of the sizes in bytes, as far as they are known, ascending
-                (mart.histogram_bin); mart.histogram_value is within 1/128 of each size in its bin
-            size_counts: for each of the size_bins, how many requests have a size in it
-            duration_bins: bins of the transfer times in seconds, as far as they are known, ascending
-            duration_counts: for each of the duration_bins, how many requests have a transfer time in it
-            wait_bins: bins of the waits in seconds (waited_s of mart.requests), as far as they are
-                known, ascending
-            wait_counts: for each of the wait_bins, how many requests have a wait in it
-            size_bytes: always null here; the size itself in mart.selected_request_days, where a row is
-                one request
-            duration_s: always null here; as size_bytes
-            waited_s: always null here; as size_bytes
-            starts_on: local date of the day, in the archive's own zone
+            request_count: as in mart.request_cells
+            below_clock_count: as in mart.request_cells
+            negative_count: as in mart.request_cells
+            size_bins: as in mart.request_cells
+            size_counts: as in mart.request_cells
+            duration_bins: as in mart.request_cells
+            duration_counts: as in mart.request_cells
+            wait_bins: as in mart.request_cells
+            wait_counts: as in mart.request_cells
+            size_bytes: bytes of the request's file with a client or if exact, otherwise null
+            duration_s: seconds of the request's transfer with a client or if exact, otherwise null
+            waited_s: waited_s of mart.requests with a client or if exact, otherwise null
+            first_on: local date of the first day with such requests
+            last_on: local date of the last such day
 
         In SQL:
 
-            SELECT starts_on, sum(request_count) AS request_count
+            SELECT interface, sum(request_count) AS request_count, min(first_on) AS first_on
             FROM mart.selected_request_days(archive => 'llnl', since => now() - INTERVAL '1 month', direction => 'get')
-            GROUP BY starts_on
-            ORDER BY starts_on
+            GROUP BY interface
+            ORDER BY interface
         """
 
     def selected_requests(

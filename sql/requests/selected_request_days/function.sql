@@ -27,10 +27,22 @@ CREATE FUNCTION mart.selected_request_days(
     size_bytes double precision,
     duration_s double precision,
     waited_s double precision,
-    starts_on date
+    first_on date,
+    last_on date
 )
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
+
+-- The row of days has the whole range.
+WITH spans AS MATERIALIZED (
+    SELECT selected.*
+    FROM
+        mart.selected_spans(
+            archive => selected_request_days.archive,
+            since => selected_request_days.since,
+            until => selected_request_days.until
+        ) AS selected
+)
 
 -- Only one of the two parts is read, and it is known which one before either is.
 SELECT
@@ -53,26 +65,30 @@ SELECT
     request_cells.size_bytes,
     request_cells.duration_s,
     request_cells.waited_s,
-    request_cells.starts_on
-FROM mart.request_cells
-WHERE
-    selected_request_days.client IS NULL
-    AND selected_request_days.is_exact IS NOT TRUE
-    AND (selected_request_days.archive IS NULL OR request_cells.archive = selected_request_days.archive)
-    AND coalesce(selected_request_days.since, timestamptz '-infinity')
-    < coalesce(selected_request_days.until, timestamptz 'infinity')
-    AND request_cells.starts_on
-    >= (
-        coalesce(selected_request_days.since, timestamptz '-infinity') AT TIME ZONE request_cells.timezone
-    )::date
-    AND request_cells.starts_on
-    < coalesce(selected_request_days.until, timestamptz 'infinity') AT TIME ZONE request_cells.timezone
-    AND (selected_request_days.interface IS NULL OR request_cells.interface = selected_request_days.interface)
-    AND (selected_request_days.direction IS NULL OR request_cells.direction = selected_request_days.direction)
-    AND (
-        selected_request_days.class_of_service IS NULL
-        OR request_cells.class_of_service = selected_request_days.class_of_service
-    )
+    request_cells.first_on,
+    request_cells.last_on
+FROM spans
+CROSS JOIN
+    -- Not merged with the rest (OFFSET 0): the planner would expect to find most cells, and read all of them.
+    LATERAL (
+        SELECT cells.*
+        FROM mart.request_cells AS cells
+        WHERE
+            cells.archive = spans.archive
+            AND cells.span = spans.span
+            AND cells.starts_on >= spans.since_at
+            AND cells.starts_on < spans.until_at
+            AND (cells.starts_on >= spans.longer_since_at AND cells.starts_on < spans.longer_until_at)
+            IS NOT TRUE
+            AND (selected_request_days.interface IS NULL OR cells.interface = selected_request_days.interface)
+            AND (selected_request_days.direction IS NULL OR cells.direction = selected_request_days.direction)
+            AND (
+                selected_request_days.class_of_service IS NULL
+                OR cells.class_of_service = selected_request_days.class_of_service
+            )
+        OFFSET 0  -- noqa: AM09
+    ) AS request_cells
+WHERE selected_request_days.client IS NULL AND selected_request_days.is_exact IS NOT TRUE
 
 UNION ALL
 
@@ -103,7 +119,8 @@ SELECT
     requests.size_bytes::double precision AS size_bytes,
     requests.duration_s,
     requests.waited_s,
-    (requests.ended_at AT TIME ZONE requests.timezone)::date AS starts_on
+    (requests.ended_at AT TIME ZONE requests.timezone)::date AS first_on,
+    (requests.ended_at AT TIME ZONE requests.timezone)::date AS last_on
 FROM
     -- Two days are more than the longest local day.
     mart.selected_requests(
