@@ -33,7 +33,7 @@ SELECT
     entries.get_count,
     entries.size_bytes
 FROM (
-    -- One function of three arrays in FROM would store its rows first, which costs more than all the rest here.
+    -- One function of three arrays in FROM would store its rows first, which costs more than the rest.
     SELECT
         unnest(hit_evidence.codes) AS code,
         unnest(hit_evidence.get_counts) AS get_count,
