@@ -749,6 +749,62 @@ class Mart:
             ORDER BY client
         """
 
+    def client_open_cells(
+        self,
+        *,
+        archive: Values = None,
+        kind: Values = None,
+        timezone: Values = None,
+        source: Values = None,
+        interface: Values = None,
+        direction: Values = None,
+        class_of_service: Values = None,
+        client: Values = None,
+        route_id: Values = None,
+        span: Values = None,
+        codes: Values = None,
+        request_counts: Values = None,
+        open_us: Values = None,
+        starts_on: Values = None,
+    ) -> pl.DataFrame:
+        """One row per archive, source, interface, direction, class of service, client, span and local day,
+        month or year in which such requests ended.
+
+        The rows of mart.open_cells for each client machine, in archives that count single clients
+        (`tapewise archives clients`); other archives have none. What names no client is in none either.
+        Days whose detail was forgotten before the archive began to count single clients are missing,
+        and so are clients whose names were forgotten since. mart.selected_opens reads these rows if it
+        is asked for one client.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            timezone: the archive's own zone (IANA name), whose days are counted
+            source: the source whose log reports the requests
+            interface: the program that opened the files (ftp, hsi, ...)
+            direction: put or get, null if the log of opens does not say
+            class_of_service: class of service of the requests (mart.requests); null where no log has
+                one
+            client: name of the client machine
+            route_id: number of the source, interface, direction, class of service and client
+            span: day, month or year
+            codes: numbers for the open times, ascending (mart.open_entries)
+            request_counts: for each of the codes, how many requests have it
+            open_us: for each of the codes, the sum of their open times in microseconds
+            starts_on: local date of the first day of the span, in the archive's own zone
+
+        In SQL:
+
+            SELECT client, sum(entries.request_count) AS request_count
+            FROM mart.client_open_cells
+            CROSS JOIN LATERAL mart.open_entries(codes, request_counts, open_us) AS entries
+            WHERE archive = 'sdsc' AND span = 'month' AND entries.bin >= mart.time_bin(60)
+            GROUP BY client
+            ORDER BY client
+        """
+
     def client_request_cells(
         self,
         *,
@@ -760,6 +816,7 @@ class Mart:
         direction: Values = None,
         class_of_service: Values = None,
         client: Values = None,
+        span: Values = None,
         request_count: Values = None,
         below_clock_count: Values = None,
         negative_count: Values = None,
@@ -773,9 +830,11 @@ class Mart:
         duration_s: Values = None,
         waited_s: Values = None,
         starts_on: Values = None,
+        first_on: Values = None,
+        last_on: Values = None,
     ) -> pl.DataFrame:
-        """One row per archive, source, interface, direction, class of service, client and local day on
-        which such requests ended.
+        """One row per archive, source, interface, direction, class of service, client, span and local day,
+        month or year in which such requests ended.
 
         The rows of mart.request_cells for each client machine, in archives that count single clients
         (`tapewise archives clients`); other archives have none. What names no client is in none either.
@@ -795,7 +854,8 @@ class Mart:
             class_of_service: class of service of the requests (mart.requests); null where no log has
                 one
             client: name of the client machine
-            request_count: requests that ended on the day
+            span: day, month or year
+            request_count: requests that ended on the day, or in the month or year
             below_clock_count: how many of them have is_wait_below_clock of mart.requests
             negative_count: how many of them have is_wait_negative of mart.requests
             size_bins: bins of the sizes in bytes, as far as they are known, ascending
@@ -810,13 +870,16 @@ class Mart:
                 one request
             duration_s: always null here; as size_bytes
             waited_s: always null here; as size_bytes
-            starts_on: local date of the day, in the archive's own zone
+            starts_on: local date of the day, or of the first day of the month or year, in the archive's
+                own zone
+            first_on: local date of the first day with such requests; as starts_on for a day
+            last_on: local date of the last day with such requests; as starts_on for a day
 
         In SQL:
 
             SELECT client, sum(request_count) AS request_count
             FROM mart.client_request_cells
-            WHERE archive = 'llnl' AND starts_on >= current_date - 30
+            WHERE archive = 'llnl' AND span = 'day' AND starts_on >= current_date - 30
             GROUP BY client
             ORDER BY client
         """
@@ -3565,10 +3628,11 @@ class Mart:
         boundaries, or pass your own boundaries; if you pass an empty array, mart.open_time_valleys
         finds them in the data. A group runs from its boundary (inclusive) to the next (exclusive). Only
         successful requests with an open time and an unsaturated size are counted; bypassed requests are
-        left out and counted separately. A range means whole days of the archive's own clock. Without a
-        client, and for files of all sizes (size_from_bytes => 0) and boundaries that are edges of bins
-        (mart.are_open_boundaries), open times are read from mart.open_cells, which takes milliseconds
-        and covers forgotten days. Otherwise they are read from the requests.
+        left out and counted separately. A range means whole days of the archive's own clock. For files
+        of all sizes (size_from_bytes => 0) and boundaries that are edges of bins
+        (mart.are_open_boundaries), open times are read from cells (mart.selected_opens), which takes
+        milliseconds and covers forgotten days, except for one client of an archive that counts no
+        single clients (mart.archives). Otherwise they are read from the requests.
 
         Args:
             archive: only this archive (null = all)
@@ -3704,8 +3768,9 @@ class Mart:
         are left out, not guessed. A get reported by both an open and a transfer counts once. While
         staging is bypassed, and for tape-only classes of service, open times do not include a mount;
         these requests are left out and counted in bypassed_count. A range means whole days of the
-        archive's own clock. Without a client, open times are read from mart.open_cells, which also
-        cover forgotten days.
+        archive's own clock. Open times are read from cells (mart.selected_opens), which also cover
+        forgotten days, except for one client of an archive that counts no single clients
+        (mart.archives).
 
         Args:
             archive: only this archive (null = all)
@@ -4214,6 +4279,7 @@ class Mart:
         interface: Values = None,
         direction: Values = None,
         class_of_service: Values = None,
+        span: Values = None,
         request_count: Values = None,
         below_clock_count: Values = None,
         negative_count: Values = None,
@@ -4227,15 +4293,18 @@ class Mart:
         duration_s: Values = None,
         waited_s: Values = None,
         starts_on: Values = None,
+        first_on: Values = None,
+        last_on: Values = None,
     ) -> pl.DataFrame:
-        """One row per archive, source, interface, direction, class of service and local day on which such
-        requests ended.
+        """One row per archive, source, interface, direction, class of service, span and local day, month
+        or year in which such requests ended.
 
-        Requests counted by local day, which charts read in place of the requests: a thousand times
-        fewer rows. Only requests that moved a file and did not fail are counted; in a simulated
-        archive, only those made once its run was steady. The days whose detail the archive has
-        forgotten (`tapewise forget`) are covered too, except those forgotten before the warehouse had
-        this rollup. For a range, and for one client, use mart.selected_request_days.
+        Requests counted by local day, month and year, which charts read in place of the requests: a
+        thousand times fewer rows. Months and years are the sums of their days, so add up rows of one
+        span only. Only requests that moved a file and did not fail are counted; in a simulated archive,
+        only those made once its run was steady. The days whose detail the archive has forgotten
+        (`tapewise forget`) are covered too, except those forgotten before the warehouse had this
+        rollup. For a range, and for one client, use mart.selected_request_days.
 
         Each column is also an argument: a value, or a list of values, that rows must have there.
 
@@ -4248,7 +4317,8 @@ class Mart:
             direction: put or get
             class_of_service: class of service of the requests (mart.requests); null where no log has
                 one
-            request_count: requests that ended on the day
+            span: day, month or year
+            request_count: requests that ended on the day, or in the month or year
             below_clock_count: how many of them have is_wait_below_clock of mart.requests
             negative_count: how many of them have is_wait_negative of mart.requests
             size_bins: bins of the sizes in bytes, as far as they are known, ascending
@@ -4263,13 +4333,16 @@ class Mart:
                 one request
             duration_s: always null here; as size_bytes
             waited_s: always null here; as size_bytes
-            starts_on: local date of the day, in the archive's own zone
+            starts_on: local date of the day, or of the first day of the month or year, in the archive's
+                own zone
+            first_on: local date of the first day with such requests; as starts_on for a day
+            last_on: local date of the last day with such requests; as starts_on for a day
 
         In SQL:
 
             SELECT starts_on, interface, direction, sum(request_count) AS request_count
             FROM mart.request_cells
-            WHERE archive = 'llnl' AND starts_on >= current_date - 30
+            WHERE archive = 'llnl' AND span = 'day' AND starts_on >= current_date - 30
             GROUP BY starts_on, interface, direction
             ORDER BY starts_on, interface, direction
         """
@@ -4660,7 +4733,8 @@ class Mart:
         direction: Values = None,
         class_of_service: Values = None,
     ) -> pl.DataFrame:
-        """One row per source, interface, direction and class of service of which anything is counted.
+        """One row per source, interface, direction and class of service of which anything is counted, and
+        per client machine of it in archives that count single clients.
 
         The ways by which files moved: what is counted by day (mart.day_cells and others) is counted for
         each of them.
@@ -4934,9 +5008,11 @@ class Mart:
         Requests that did not fail and have an open time. A range means whole days of the archive's own
         clock: all those that it touches. Without a client, they are read from mart.open_cells, except
         on days of which a staging bypass covers a part (mart.bypassed_days): then those of these days
-        are read from the requests. If their detail is forgotten, is_staging_bypassed is null. With a
-        client, or if they are to be exact, all are read from the requests, which takes longer, and
-        finds none on days whose detail the archive has forgotten.
+        are read from the requests. If their detail is forgotten, is_staging_bypassed is null. For one
+        client, they are read from mart.client_open_cells if the archive counts single clients
+        (mart.archives) and no bypass covers a part of any day; otherwise, or if they are to be exact,
+        all are read from the requests, which takes longer, and finds none on days whose detail the
+        archive has forgotten.
 
         Args:
             archive: only this archive (null = all)
@@ -4984,14 +5060,15 @@ class Mart:
         is_exact: bool | None = None,
     ) -> pl.DataFrame:
         """One row per cell: a month or day of a source, interface, direction and class of service, or one
-        transfer with a client or if exact. Several rows may have the same month, interface and
-        direction, so they are to be added up.
+        transfer that is read. Several rows may have the same month, interface and direction, so they
+        are to be added up.
 
         The rates that the arguments select, as few rows as possible: the rows of mart.rate_months for
         the months that are wholly in the range, and those of mart.day_cells for other days. A range
-        means whole days of the archive's own clock: all those that it touches. With a client, or if
-        asked to be exact, each transfer is a row of its own: this reads the transfers, which takes
-        longer, and finds none on days whose detail the archive has forgotten.
+        means whole days of the archive's own clock: all those that it touches. For one client there are
+        only days (mart.client_day_cells). If asked to be exact, or for one client of an archive that
+        counts no single clients (mart.archives), each transfer is a row of its own: this reads the
+        transfers, which takes longer, and finds none on days whose detail the archive has forgotten.
 
         Args:
             archive: only this archive (null = all)
@@ -5039,16 +5116,16 @@ class Mart:
         class_of_service: str | None = None,
         is_exact: bool | None = None,
     ) -> pl.DataFrame:
-        """One row per cell: a row of mart.request_cells, or one request with a client or if exact. Several
-        rows may have the same day, interface and direction, so they are to be added up.
+        """One row per cell: a row of mart.request_cells or mart.client_request_cells, or one request that
+        is read. Several rows may have the same interface and direction, so they are to be added up.
 
-        The rows of mart.request_cells that the arguments select. A range means whole days of the
-        archive's own clock: all those that it touches. Without a client, these are the stored cells.
-        With a client, they are its own cells (mart.client_request_cells), if the archive counts single
-        clients. Otherwise, or if asked to be exact, each request is a cell of its own: this reads the
-        requests, which takes longer, and finds none on days whose detail the archive has forgotten.
-        Functions of mart that count requests by day read this one, so they all select the same
-        requests.
+        The rows of mart.request_cells that the arguments select: whole years where the range has them,
+        then months, and days at its ends. A range means whole days of the archive's own clock: all
+        those that it touches. For one client, these are its own cells (mart.client_request_cells), if
+        the archive counts single clients. Otherwise, or if asked to be exact, each request is a cell of
+        its own: this reads the requests, which takes longer, and finds none on days whose detail the
+        archive has forgotten. Functions of mart that count requests by day read this one, so they all
+        select the same requests.
 
         Args:
             archive: only this archive (null = all)
@@ -5069,29 +5146,27 @@ class Mart:
             direction: put or get
             class_of_service: class of service of the requests (mart.requests); null where no log has
                 one
-            request_count: requests that ended on the day
-            below_clock_count: how many of them have is_wait_below_clock of mart.requests
-            negative_count: how many of them have is_wait_negative of mart.requests
-            size_bins: bins of the sizes in bytes, as far as they are known, ascending
-                (mart.histogram_bin); mart.histogram_value is within 1/128 of each size in its bin
-            size_counts: for each of the size_bins, how many requests have a size in it
-            duration_bins: bins of the transfer times in seconds, as far as they are known, ascending
-            duration_counts: for each of the duration_bins, how many requests have a transfer time in it
-            wait_bins: bins of the waits in seconds (waited_s of mart.requests), as far as they are
-                known, ascending
-            wait_counts: for each of the wait_bins, how many requests have a wait in it
-            size_bytes: always null here; the size itself in mart.selected_request_days, where a row is
-                one request
-            duration_s: always null here; as size_bytes
-            waited_s: always null here; as size_bytes
-            starts_on: local date of the day, in the archive's own zone
+            request_count: as in mart.request_cells
+            below_clock_count: as in mart.request_cells
+            negative_count: as in mart.request_cells
+            size_bins: as in mart.request_cells
+            size_counts: as in mart.request_cells
+            duration_bins: as in mart.request_cells
+            duration_counts: as in mart.request_cells
+            wait_bins: as in mart.request_cells
+            wait_counts: as in mart.request_cells
+            size_bytes: bytes of the request's file where a row is one request, otherwise null
+            duration_s: seconds of the request's transfer where a row is one request, otherwise null
+            waited_s: waited_s of mart.requests where a row is one request, otherwise null
+            first_on: local date of the first day with such requests
+            last_on: local date of the last such day
 
         In SQL:
 
-            SELECT starts_on, sum(request_count) AS request_count
+            SELECT interface, sum(request_count) AS request_count, min(first_on) AS first_on
             FROM mart.selected_request_days(archive => 'llnl', since => now() - INTERVAL '1 month', direction => 'get')
-            GROUP BY starts_on
-            ORDER BY starts_on
+            GROUP BY interface
+            ORDER BY interface
         """
 
     def selected_requests(

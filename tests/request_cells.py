@@ -2,7 +2,7 @@
 
 import psycopg
 
-from tests.recounts import CLIENTS, fill_cells, write_comparison
+from tests.recounts import CLIENTS, SPANS, fill_cells, write_comparison
 
 # As in mart.requests: what counts of core.requests, and each transfer that no row of it reports.
 _ASKED = """
@@ -28,18 +28,22 @@ _ASKED = """
 
 _RECOUNT = f"""
     placed AS (
-        SELECT ROW(asked.source_id, interface, direction, class_of_service, client_id, day)::text AS cell,
-            asked.source_id, interface, direction, class_of_service, client_id, day, size_bytes, duration_s,
+        SELECT
+            ROW(asked.source_id, interface, direction, class_of_service, client_id, span, starts_on)::text
+            AS cell,
+            asked.source_id, interface, direction, class_of_service, client_id, span, starts_on, size_bytes,
+            duration_s,
             coalesce(measured_us < 0 AND (is_fine OR measured_us <= -1000000), false) AS is_negative,
             coalesce(NOT is_fine AND measured_us BETWEEN -999999 AND 999999, false) AS is_below_clock,
             CASE WHEN measured_us > 0 THEN measured_us / 1e6::float8
                 WHEN measured_us = 0 OR NOT is_fine AND measured_us > -1000000 THEN 0 END AS waited_s
         FROM (
             SELECT asked.source_id, interface, direction, class_of_service, client_id, size_bytes, duration_s,
-                (ended_at AT TIME ZONE timezone)::date AS day,
+                span, starts_on,
                 extract(epoch FROM started_at - submitted_at) * 1000000 AS measured_us,
                 is_fine OR kind = 'simulated' AS is_fine
             FROM ({_ASKED}) AS asked JOIN core.archives ON archives.id = archive_id {CLIENTS}
+            CROSS JOIN {SPANS.format(moment="ended_at")}
             WHERE kind <> 'simulated' OR archive_id IN (
                 SELECT archive_id FROM studies.simulation_runs
                 WHERE steady_at <= coalesce(submitted_at, started_at, ended_at)
@@ -70,15 +74,15 @@ _RECOUNT = f"""
         FROM binned GROUP BY cell, quantity
     ),
     cells AS (
-        SELECT cell, source_id, interface, direction, class_of_service, client_id, day,
-            count(*) AS request_count,
-            sum(is_below_clock::integer) AS below_clock_count, sum(is_negative::integer) AS negative_count
-        FROM placed GROUP BY cell, source_id, interface, direction, class_of_service, client_id, day
+        SELECT cell, source_id, interface, direction, class_of_service, client_id, span, starts_on,
+            count(*) AS request_count, sum(is_below_clock::integer) AS below_clock_count,
+            sum(is_negative::integer) AS negative_count
+        FROM placed
+        GROUP BY cell, source_id, interface, direction, class_of_service, client_id, span, starts_on
     ),
     recount AS (
-        SELECT source_id, interface, direction, class_of_service, client_id, day, request_count,
-            below_clock_count,
-            negative_count,
+        SELECT source_id, interface, direction, class_of_service, client_id, span, starts_on, request_count,
+            below_clock_count, negative_count,
             coalesce(size.bins, '{{}}') AS size_bins, coalesce(size.counts, '{{}}') AS size_counts,
             coalesce(duration.bins, '{{}}') AS duration_bins,
             coalesce(duration.counts, '{{}}') AS duration_counts,
@@ -90,7 +94,32 @@ _RECOUNT = f"""
     )
 """
 
-WRONG_REQUEST_CELLS = write_comparison("request_cells", _RECOUNT, "day")
+WRONG_REQUEST_CELLS = write_comparison("request_cells", _RECOUNT, "starts_on")
+
+WRONG_REQUEST_SPANS = """
+    WITH entries AS (
+        SELECT route_id, span, starts_on, number, n FROM core.request_cells CROSS JOIN LATERAL (
+            VALUES ('requests', request_count), ('below', below_clock_count), ('negative', negative_count)
+        ) AS counts (number, n)
+        UNION ALL
+        SELECT route_id, span, starts_on, concat(quantity, bin), n
+        FROM core.request_cells CROSS JOIN LATERAL (
+            SELECT 'size' AS quantity, bin, n FROM unnest(size_bins, size_counts) AS part (bin, n)
+            UNION ALL SELECT 'duration', bin, n FROM unnest(duration_bins, duration_counts) AS part (bin, n)
+            UNION ALL SELECT 'wait', bin, n FROM unnest(wait_bins, wait_counts) AS part (bin, n)
+        ) AS bins
+    ), sums AS (
+        SELECT 'month' AS span, span = 'day' AS is_below, route_id,
+            date_trunc('month', starts_on::timestamp)::date AS starts_on, number, sum(n) AS n
+        FROM entries WHERE span IN ('day', 'month') GROUP BY 1, 2, 3, 4, 5
+        UNION ALL
+        SELECT 'year', span = 'month', route_id, date_trunc('year', starts_on::timestamp)::date, number,
+            sum(n)
+        FROM entries WHERE span IN ('month', 'year') GROUP BY 1, 2, 3, 4, 5
+    )
+    SELECT to_jsonb(sums) - 'is_below' FROM sums
+    GROUP BY to_jsonb(sums) - 'is_below' HAVING count(*) <> 2
+"""
 
 
 def fill_request_cells(connection: psycopg.Connection) -> None:
@@ -99,6 +128,6 @@ def fill_request_cells(connection: psycopg.Connection) -> None:
         connection,
         "request_cells",
         _RECOUNT,
-        "day, request_count, below_clock_count, negative_count, size_bins, size_counts,"
+        "span, starts_on, request_count, below_clock_count, negative_count, size_bins, size_counts,"
         " duration_bins, duration_counts, wait_bins, wait_counts",
     )

@@ -333,8 +333,9 @@ request_cells = sa.Table(
     "request_cells",
     metadata,
     sa.Column("route_id", sa.Integer, sa.ForeignKey(routes.c.id), primary_key=True),
-    # By the archive's own clock.
-    sa.Column("day", sa.Date, primary_key=True),
+    sa.Column("span", sa.Text, primary_key=True),
+    # The first day of the month or year, by the archive's own clock, as in `size_cells`.
+    sa.Column("starts_on", sa.Date, primary_key=True),
     # Requests that moved a file and did not fail; in a simulated archive, once its run was steady.
     _sum("request_count"),
     _sum("below_clock_count"),
@@ -346,8 +347,9 @@ request_cells = sa.Table(
     _array("duration_counts", sa.BigInteger),
     _array("wait_bins", sa.Integer),
     _array("wait_counts", sa.BigInteger),
+    sa.CheckConstraint("span in ('day', 'month', 'year')", name="span"),
     schema="core",
-    comment="One row per route and local day of its archive with requests; derived",
+    comment="One row per route and local day, month or year with requests; derived",
 )
 
 hit_cells = sa.Table(

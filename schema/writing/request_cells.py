@@ -1,7 +1,7 @@
 """The rollup `core.request_cells`, updated in the transaction that changes its requests.
 
-A cell counts the requests of a route that ended on a day of the archive's own clock, moved a file and did not
-fail. `request_rollups` adds up the parts of which a cell is the sum.
+A cell counts the requests of a route that ended on a day, or in a month or year, of the archive's own clock,
+moved a file and did not fail. `request_rollups` adds up the parts of which a cell is the sum.
 """
 
 from collections.abc import Iterable
@@ -11,7 +11,15 @@ from typing import NamedTuple
 import polars as pl
 import psycopg
 
-from tapewise.schema.writing.day_columns import merge_arrays
+from tapewise.schema.writing.request_columns import (
+    ADD,
+    ARRAYS,
+    COLUMNS,
+    COUNTS,
+    DELETE_EMPTY,
+    HISTOGRAMS,
+    REMAKE,
+)
 from tapewise.schema.writing.routes import (
     BIN_BITS,
     DAY_BITS,
@@ -20,31 +28,12 @@ from tapewise.schema.writing.routes import (
     find_days,
     find_first_day,
     number_routes,
-    write_addition,
     write_array,
     write_cells,
 )
+from tapewise.schema.writing.spans import SPANS, drop_and_remake
 
-_CELL = ("source_id", *ROUTE, "day")
-_COUNTS = ("request_count", "below_clock_count", "negative_count")
-# The quantities of which a cell has histograms, by the columns with their values.
-_HISTOGRAMS = {"size": "size_bytes", "duration": "duration_s", "wait": "waited_s"}
-_ARRAYS = {name: {f"{name}_bins": "integer", f"{name}_counts": "bigint"} for name in _HISTOGRAMS}
-_COLUMNS = dict.fromkeys(_COUNTS, "bigint") | {
-    column: f"{kind}[]" for arrays in _ARRAYS.values() for column, kind in arrays.items()
-}
-_ADD = write_addition("request_cells", {"day": "date"}, _COLUMNS) + ", ".join(
-    [
-        *(f"{name} = held.{name} + excluded.{name}" for name in _COUNTS),
-        *(merge_arrays(arrays, counts=[f"{name}_counts"]) for name, arrays in _ARRAYS.items()),
-    ]
-)
-# A request may leave a cell only in its histograms, so all columns are looked at.
-_DELETE_EMPTY = (
-    "DELETE FROM core.request_cells USING core.routes WHERE route_id = routes.id"  # noqa: S608 - as above
-    " AND source_id = ANY(%s) AND day = ANY(%s) AND "
-    + " AND ".join(f"{name} = {'0' if kind == 'bigint' else repr('{}')}" for name, kind in _COLUMNS.items())
-)
+_CELL = ("source_id", *ROUTE, "span", "starts_on")
 
 
 class CellSums(NamedTuple):
@@ -61,7 +50,7 @@ class CellSums(NamedTuple):
         """Return what to add in order to subtract these sums."""
         return CellSums(
             self.routes,
-            self.counts.with_columns(pl.col(_COUNTS) * -1),
+            self.counts.with_columns(pl.col(COUNTS) * -1),
             self.bins.with_columns(pl.col("bin_count") * -1),
         )
 
@@ -140,7 +129,7 @@ def _sum(placed: pl.DataFrame, timezone: str) -> CellSums:
     )
     bins = pl.concat(
         _sum_bins(placed[column], route_day).with_columns(quantity=pl.lit(number, pl.Int64))
-        for number, column in enumerate(_HISTOGRAMS.values())
+        for number, column in enumerate(HISTOGRAMS.values())
     )
     place = {
         "route": pl.col("route_day") // 2**DAY_BITS,
@@ -148,7 +137,7 @@ def _sum(placed: pl.DataFrame, timezone: str) -> CellSums:
     }
     return CellSums(
         names,
-        counts.select(**place, **{name: pl.col(name) for name in _COUNTS}),
+        counts.select(**place, **{name: pl.col(name) for name in COUNTS}),
         bins.select("quantity", "bin", "bin_count", **place),
     )
 
@@ -173,16 +162,12 @@ def add_cells(connection: psycopg.Connection, parts: list[CellSums]) -> list[int
     """
     if not parts:
         return []
-    return write_cells(connection, _make_cells(_gather(parts)), _ADD, _DELETE_EMPTY, "day")
+    return write_cells(connection, _make_cells(_gather(parts)), ADD, DELETE_EMPTY, "starts_on")
 
 
 def drop_cells(connection: psycopg.Connection, source_id: int, since: date | None) -> None:
-    """Delete the source's cells from day `since` on (None: all)."""
-    connection.execute(
-        "DELETE FROM core.request_cells USING core.routes"
-        " WHERE route_id = routes.id AND source_id = %s AND day >= coalesce(%s::date, '-infinity')",
-        [source_id, since],
-    )
+    """Delete the source's cells from day `since` on (None: all), and take them out of its month and year."""
+    drop_and_remake(connection, "request_cells", REMAKE, source_id, since)
 
 
 def _gather(parts: list[CellSums]) -> CellSums:
@@ -209,25 +194,53 @@ def _gather(parts: list[CellSums]) -> CellSums:
 
 
 def _make_cells(sums: CellSums) -> pl.DataFrame:
-    """Return one row per cell that is changed: its route, day and counts, and its arrays as texts."""
+    """Return one row per cell that is changed: its route, its span, its first day, its columns as texts."""
+    cells = []
+    counts, bins = sums.counts, sums.bins
+    for span, length in SPANS.items():
+        # Months are added up from days, and years from months, which are far fewer.
+        if span != "day":
+            counts = _add_up(counts, length, "route")
+            bins = _add_up(bins, length, "route", "quantity", "bin")
+        cells.append(_make_span(counts, bins).with_columns(span=pl.lit(span)))
+    return (
+        pl.concat(cells)
+        .join(sums.routes, on="route")
+        .with_columns(starts_on=pl.col("day").cast(pl.Int32).cast(pl.Date))
+        .select(*_CELL, *COLUMNS)
+    )
+
+
+def _add_up(sums: pl.DataFrame, length: str, *key: str) -> pl.DataFrame:
+    """Return the sums of each span of `length`, whose `day` is the first of the span."""
+    days = sums.select("day").unique()
+    firsts = pl.col("day").cast(pl.Int32).cast(pl.Date).dt.truncate(length).cast(pl.Int32).cast(pl.Int64)
+    return (
+        sums.join(days.with_columns(first=firsts), on="day")
+        .drop("day")
+        .rename({"first": "day"})
+        .group_by(*key, "day")
+        .agg(pl.all().sum())
+    )
+
+
+def _make_span(counts: pl.DataFrame, bins: pl.DataFrame) -> pl.DataFrame:
+    """Return one row per cell that is changed: its route, its first day, its columns as texts."""
     place = ("route", "day")
     arrays = (
-        sums.bins.filter(pl.col("bin_count") != 0)
+        bins.filter(pl.col("bin_count") != 0)
         .sort("bin")
         .group_by(*place, "quantity", maintain_order=True)
         .agg(bins=write_array(pl.col("bin")), counts=write_array(pl.col("bin_count")))
     )
-    cells = sums.counts
-    for number, name in enumerate(_HISTOGRAMS):
+    cells = counts
+    for number, name in enumerate(HISTOGRAMS):
         of_name = arrays.filter(pl.col("quantity") == number).select(
             *place, pl.col("bins").alias(f"{name}_bins"), pl.col("counts").alias(f"{name}_counts")
         )
         cells = cells.join(of_name, on=place, how="left")
-    texts = [column for arrays in _ARRAYS.values() for column in arrays]
-    is_changed = pl.any_horizontal(pl.col(_COUNTS) != 0, pl.col(texts).is_not_null())
-    return (
-        cells.filter(is_changed)
-        .join(sums.routes, on="route")
-        .with_columns(pl.col("day").cast(pl.Int32).cast(pl.Date))
-        .select(*_CELL, pl.col(_COUNTS).cast(pl.String), pl.col(texts).fill_null("{}"))
+    texts = [column for arrays in ARRAYS.values() for column in arrays]
+    is_changed = pl.any_horizontal(pl.col(COUNTS) != 0, pl.col(texts).is_not_null())
+    return cells.filter(is_changed).select(
+        *place, pl.col(COUNTS).cast(pl.String), pl.col(texts).fill_null("{}")
     )

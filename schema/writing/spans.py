@@ -34,6 +34,16 @@ def drop_spans(
 
     `arrays` names the arrays of `table` (a table of `core`), each with the type of its elements.
     """
+    drop_and_remake(connection, table, _write_remake(table, arrays), source_id, since)
+
+
+def drop_and_remake(
+    connection: psycopg.Connection, table: str, remake: str, source_id: int, since: date | None
+) -> None:
+    """Delete a source's cells from day `since` on (None: all), and take them out of its month and year.
+
+    `remake` is SQL that makes the month of a source again from its days, or its year from its months.
+    """
     if since is None:
         connection.execute(
             f"DELETE FROM core.{table} USING core.routes"  # noqa: S608 - our own table
@@ -51,7 +61,7 @@ def drop_spans(
             values,
         )
         if below:
-            connection.execute(_write_remake(table, arrays), values)
+            connection.execute(remake.encode(), values)
         below = span
 
 

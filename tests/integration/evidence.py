@@ -20,7 +20,7 @@ from tests.filled_columns import MISSING_COLUMNS
 from tests.hit_cells import WRONG_HIT_CELLS
 from tests.open_cells import WRONG_OPEN_CELLS, WRONG_OPEN_SPANS
 from tests.rate_months import WRONG_RATE_MONTHS
-from tests.request_cells import WRONG_REQUEST_CELLS
+from tests.request_cells import WRONG_REQUEST_CELLS, WRONG_REQUEST_SPANS
 from tests.stage_cells import WRONG_STAGE_CELLS, WRONG_STAGE_SPANS
 from tests.user_cells import NAMED_USER_CELLS, WRONG_USER_CELLS, WRONG_USER_SPANS
 
@@ -223,6 +223,7 @@ VIOLATIONS = {
     "the size cells are not a recount of the transfers": WRONG_SIZES,
     "a month or year of sizes is not the sum of its days": WRONG_SPANS,
     "the request cells are not a recount of the requests": WRONG_REQUEST_CELLS,
+    "a month or year of requests is not the sum of its days": WRONG_REQUEST_SPANS,
     "the open cells are not a recount of the requests": WRONG_OPEN_CELLS,
     "a month or year of open times is not the sum of its days": WRONG_OPEN_SPANS,
     "the hit cells are not a recount of the gets": WRONG_HIT_CELLS,

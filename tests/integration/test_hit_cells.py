@@ -227,6 +227,17 @@ def test_a_persona_from_another_line_leaves_with_it(database: psycopg.Connection
     assert database.execute(WRONG_HIT_CELLS).fetchall() == []
 
 
+def test_forgotten_stages_still_show_that_a_missing_one_is_evidence(database: psycopg.Connection) -> None:
+    gets = [{"persona": 7, "ended_at": "2000-05-15T12:00:00Z"}]
+    insert_rows(database, {"stages": [{"staged_at": "2000-03-01T00:00:00Z"}], "transfers": gets})
+    shown = "SELECT cache_evidence, has_stages FROM mart.requests CROSS JOIN mart.hit_cells"
+    assert database.execute(shown).fetchall() == [("no stage", True)]
+    database.execute("DELETE FROM core.stages")
+    assert database.execute(shown).fetchall() == [("no stage", True)]
+    database.execute("DELETE FROM core.stage_cells")
+    assert database.execute(shown).fetchall() == [(None, False)]
+
+
 def test_a_get_may_be_subtracted_before_it_is_added(database: psycopg.Connection) -> None:
     """As in a load, which adds its transfers last."""
     insert_rows(database, {"transfers": [{"size_bytes": 5}, {"size_bytes": 7}]})

@@ -12,8 +12,6 @@ CHARTS = read_all_charts()
 # Partitions of facts, and of what is derived from them row by row.
 FACTS = re.compile(rf"({'|'.join(table.name for table in FACT_TABLES)}|requests)_\d{{4}}_\d\d")
 EXCEPTIONS = {
-    # Only whether there is any stage, at the first one of the archive.
-    **dict.fromkeys(("hit_ratio_by_day", "hit_ratio_by_size", "unknown_by_day"), "stages"),
     # Of an archive as small as this one, lines are fitted when they are asked for. Of a large one, they are
     # prepared (decision 0026).
     **dict.fromkeys(

@@ -1,5 +1,6 @@
 """`core.request_cells` equals a recount, in whatever order lines that report one request are read."""
 
+import itertools
 import random
 from collections.abc import Callable
 from datetime import date
@@ -15,10 +16,11 @@ from tapewise.ingest.requests.rebuild import rebuild_requests
 from tapewise.ingest.sources.sources import SourceRequest
 from tapewise.ingest.upkeep.source_drops import drop_source
 from tapewise.schema.database import Warehouse
+from tapewise.schema.writing.request_rollups import drop_requests
 from tests.conftest import NOW, register
 from tests.integration.evidence import check_warehouse, read_facts
 from tests.integration.test_requests import make_world
-from tests.request_cells import WRONG_REQUEST_CELLS
+from tests.request_cells import WRONG_REQUEST_CELLS, WRONG_REQUEST_SPANS
 from tests.sql.cases import insert_rows, run_query
 
 # The middle of a bin is within 1/128 of every value in it.
@@ -89,7 +91,8 @@ def test_a_request_is_counted_by_the_class_that_another_line_reports(database: p
         },
     )
     cells = (
-        "SELECT class_of_service, request_count, wait_bins[1] = mart.histogram_bin(%s)"
+        # The same in a day, a month and a year.
+        "SELECT DISTINCT class_of_service, request_count, wait_bins[1] = mart.histogram_bin(%s)"
         " FROM core.request_cells JOIN core.routes ON routes.id = route_id"
     )
     [(archive_id,)] = database.execute("SELECT id FROM core.archives").fetchall()
@@ -100,6 +103,46 @@ def test_a_request_is_counted_by_the_class_that_another_line_reports(database: p
         assert database.execute(WRONG_REQUEST_CELLS).fetchall() == []
         assert database.execute(cells, [5.0]).fetchall() == [(None, 1, True)]
         assert database.execute("SELECT class_of_service FROM core.routes").fetchall() == [(None,)]
+
+
+def test_what_is_deleted_leaves_the_month_and_year_of_the_days_that_are_kept(
+    database: psycopg.Connection,
+) -> None:
+    # All are submitted 10 s after noon: two begin before that, one in the same second.
+    waits = {"3": "05", "10": "10", "20": "00", "25": "30"}
+    moved = [
+        {
+            "transfer_id": number,
+            "interface": interface,
+            "size_bytes": number,
+            "duration_s": 100.0 * number,
+            "submitted_at": f"{month}-{int(day):02}T12:00:10Z",
+            "started_at": f"{month}-{int(day):02}T12:00:{second}Z",
+            "ended_at": f"{month}-{int(day):02}T12:00:40Z",
+        }
+        for number, (interface, month, (day, second)) in enumerate(
+            itertools.product(("ftp", "nft"), ("1999-12", "2000-01", "2000-02"), waits.items()), start=1
+        )
+    ]
+    insert_rows(database, {"requests": moved})
+    assert database.execute(WRONG_REQUEST_SPANS).fetchall() == []
+    spans = "SELECT span, count(*), sum(request_count)::int FROM core.request_cells GROUP BY span ORDER BY 1"
+    assert database.execute(spans).fetchall() == [("day", 24, 24), ("month", 6, 24), ("year", 4, 24)]
+    counts = (
+        "SELECT sum(below_clock_count)::int, sum(negative_count)::int, sum(cardinality(wait_bins))::int"
+        " FROM core.request_cells WHERE span = 'month'"
+    )
+    assert database.execute(counts).fetchall() == [(6, 12, 12)]
+    [(source_id,)] = database.execute("SELECT id FROM ledger.sources").fetchall()
+    # The rest of February goes, as when lines are read again of which older ones are forgotten.
+    drop_requests(database, source_id, date(2000, 2, 11))
+    assert database.execute(WRONG_REQUEST_SPANS).fetchall() == []
+    assert database.execute(spans).fetchall() == [("day", 20, 20), ("month", 6, 20), ("year", 4, 20)]
+    drop_requests(database, source_id, date(2000, 1, 1))
+    assert database.execute(WRONG_REQUEST_SPANS).fetchall() == []
+    assert database.execute(spans).fetchall() == [("day", 8, 8), ("month", 2, 8), ("year", 2, 8)]
+    drop_requests(database, source_id)
+    assert database.execute("SELECT route_id FROM core.request_cells").fetchall() == []
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -201,10 +201,14 @@ def test_an_upgrade_keeps_the_data_of_the_first_release(empty: Warehouse):
     assert sorted(row["direction"] for row in found.pop("core.routes")) == ["get", "put"]
     assert sorted(row["day"] for row in found.pop("core.day_cells")) == ["1997-10-01", "1997-11-01"]
     assert len(found.pop("core.size_cells")) == 3  # one of the two failed
-    # 0033 adds up days by month; the transfer of November failed.
+    # 0034 adds up days by month; the transfer of November failed.
     assert [row["month"] for row in found.pop("core.rate_months")] == ["1997-10-01"]
-    # 0025 counts the requests that did not fail.
-    assert [row["day"] for row in found.pop("core.request_cells")] == ["1997-10-01"]
+    # 0025 counts the requests that did not fail by day, and 0035 also by month and year.
+    assert sorted((row["starts_on"], row["span"]) for row in found.pop("core.request_cells")) == [
+        ("1997-01-01", "year"),
+        ("1997-10-01", "day"),
+        ("1997-10-01", "month"),
+    ]
     # 0030 counts the gets that did not fail.
     assert "core.hit_cells" not in found
     # 0032 counts the requests that have an open time.
@@ -344,6 +348,9 @@ PUBLISHED = {
     "0033_stage_cells.sql": "3ab05728834cc66725fb8ea84b2f9619",
     "0034_rate_months.py": "8e2fb0158718a1480c583743854b5622",
     "0034_rate_months.sql": "7af11bb65b236722ec6bacf745cceecb",
+    "0035_request_spans.py": "22f2467ad01787f820dbed84c795c929",
+    "0035_request_spans.sql": "434354b5341580dae43033f627f3e64d",
+    "0035_request_spans_back.sql": "c671a65d264be9c3847db68dbf726333",
 }
 
 

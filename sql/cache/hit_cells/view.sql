@@ -23,8 +23,10 @@ archives_with_stages AS (
     WHERE
         archives.kind = 'simulated'
         OR EXISTS (
-            SELECT FROM core.stages
-            WHERE stages.archive_id = archives.id
+            SELECT FROM core.stage_cells
+            INNER JOIN core.routes ON stage_cells.route_id = routes.id
+            INNER JOIN ledger.sources ON routes.source_id = sources.id
+            WHERE sources.archive_id = archives.id
         )
         OR EXISTS (
             SELECT FROM core.hit_cells

@@ -30,6 +30,8 @@ SELECT
     routes.class_of_service,
     hosts.name AS client,
 
+    request_cells.span,
+
     request_cells.request_count,
     request_cells.below_clock_count,
     request_cells.negative_count,
@@ -44,7 +46,32 @@ SELECT
     NULL::double precision AS duration_s,
     NULL::double precision AS waited_s,
 
-    request_cells.day AS starts_on
+    request_cells.starts_on,
+    -- A first day cannot be subtracted, as counts can, so it is looked up among the cells of days.
+    CASE request_cells.span
+        WHEN 'day' THEN request_cells.starts_on
+        ELSE (
+            SELECT min(days.starts_on)
+            FROM core.request_cells AS days
+            WHERE
+                days.route_id = request_cells.route_id
+                AND days.span = 'day'
+                AND days.starts_on >= request_cells.starts_on
+        )
+    END AS first_on,
+    CASE request_cells.span
+        WHEN 'day' THEN request_cells.starts_on
+        ELSE (
+            SELECT max(days.starts_on)
+            FROM core.request_cells AS days
+            WHERE
+                days.route_id = request_cells.route_id
+                AND days.span = 'day'
+                AND days.starts_on
+                < request_cells.starts_on
+                + CASE request_cells.span WHEN 'month' THEN interval '1 month' ELSE interval '1 year' END
+        )
+    END AS last_on
 FROM request_cells
 INNER JOIN routes ON request_cells.route_id = routes.id
 INNER JOIN hosts ON routes.client_id = hosts.id

@@ -58,8 +58,8 @@ summaries AS (
         percentile_disc(
             ARRAY[0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99]
         ) WITHIN GROUP (ORDER BY cells.waited_s) FILTER (WHERE request_quantiles.is_exact) AS waits_s,
-        min(cells.starts_on) AS first_on,
-        max(cells.starts_on) AS last_on
+        min(cells.first_on) AS first_on,
+        max(cells.last_on) AS last_on
     FROM cells
     GROUP BY cells.direction, cells.archive, cells.kind
 ),
@@ -96,7 +96,8 @@ histograms AS (
         bins.direction,
         bins.quantity,
         bins.bin,
-        sum(bins.bin_count) AS bin_count
+        -- Exact below 2^53, and much faster to add up than numbers of unlimited size.
+        sum(bins.bin_count)::double precision AS bin_count
     FROM bins
     GROUP BY bins.bin, bins.quantity, bins.direction, bins.archive
 ),

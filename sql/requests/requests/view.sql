@@ -53,16 +53,19 @@ class_bypasses AS (
     GROUP BY config_changes.archive_id, config_changes.class_of_service
 ),
 
--- A log without a single stage may not record stages at all; a simulation records all of them. If all stages
--- are forgotten, the cells of gets still show that there were some.
+-- A log without a single stage may not record stages at all; a simulation records all of them. The cells of
+-- stages also show those that are forgotten, and take the planner less time than months of stages. What was
+-- forgotten before there were such cells, the cells of gets show.
 archives_with_stages AS (
     SELECT archives.id AS archive_id
     FROM core.archives
     WHERE
         archives.kind = 'simulated'
         OR EXISTS (
-            SELECT FROM core.stages
-            WHERE stages.archive_id = archives.id
+            SELECT FROM core.stage_cells
+            INNER JOIN core.routes ON stage_cells.route_id = routes.id
+            INNER JOIN ledger.sources AS of_cells ON routes.source_id = of_cells.id
+            WHERE of_cells.archive_id = archives.id
         )
         OR EXISTS (
             SELECT FROM core.hit_cells

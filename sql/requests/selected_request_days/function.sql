@@ -27,10 +27,22 @@ CREATE FUNCTION mart.selected_request_days(
     size_bytes double precision,
     duration_s double precision,
     waited_s double precision,
-    starts_on date
+    first_on date,
+    last_on date
 )
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
+
+-- The row of days has the whole range.
+WITH spans AS MATERIALIZED (
+    SELECT selected.*
+    FROM
+        mart.selected_spans(
+            archive => selected_request_days.archive,
+            since => selected_request_days.since,
+            until => selected_request_days.until
+        ) AS selected
+)
 
 -- Cells of all clients, cells of one client, or the facts of a client without cells: only what is needed is
 -- read, and it is known what that is before anything is.
@@ -54,26 +66,30 @@ SELECT
     request_cells.size_bytes,
     request_cells.duration_s,
     request_cells.waited_s,
-    request_cells.starts_on
-FROM mart.request_cells
-WHERE
-    selected_request_days.client IS NULL
-    AND selected_request_days.is_exact IS NOT TRUE
-    AND (selected_request_days.archive IS NULL OR request_cells.archive = selected_request_days.archive)
-    AND coalesce(selected_request_days.since, timestamptz '-infinity')
-    < coalesce(selected_request_days.until, timestamptz 'infinity')
-    AND request_cells.starts_on
-    >= (
-        coalesce(selected_request_days.since, timestamptz '-infinity') AT TIME ZONE request_cells.timezone
-    )::date
-    AND request_cells.starts_on
-    < coalesce(selected_request_days.until, timestamptz 'infinity') AT TIME ZONE request_cells.timezone
-    AND (selected_request_days.interface IS NULL OR request_cells.interface = selected_request_days.interface)
-    AND (selected_request_days.direction IS NULL OR request_cells.direction = selected_request_days.direction)
-    AND (
-        selected_request_days.class_of_service IS NULL
-        OR request_cells.class_of_service = selected_request_days.class_of_service
-    )
+    request_cells.first_on,
+    request_cells.last_on
+FROM spans
+CROSS JOIN
+    -- Not merged with the rest (OFFSET 0): the planner would expect to find most cells, and read all of them.
+    LATERAL (
+        SELECT cells.*
+        FROM mart.request_cells AS cells
+        WHERE
+            cells.archive = spans.archive
+            AND cells.span = spans.span
+            AND cells.starts_on >= spans.since_at
+            AND cells.starts_on < spans.until_at
+            AND (cells.starts_on >= spans.longer_since_at AND cells.starts_on < spans.longer_until_at)
+            IS NOT TRUE
+            AND (selected_request_days.interface IS NULL OR cells.interface = selected_request_days.interface)
+            AND (selected_request_days.direction IS NULL OR cells.direction = selected_request_days.direction)
+            AND (
+                selected_request_days.class_of_service IS NULL
+                OR cells.class_of_service = selected_request_days.class_of_service
+            )
+        OFFSET 0  -- noqa: AM09
+    ) AS request_cells
+WHERE selected_request_days.client IS NULL AND selected_request_days.is_exact IS NOT TRUE
 
 UNION ALL
 
@@ -97,26 +113,30 @@ SELECT
     client_cells.size_bytes,
     client_cells.duration_s,
     client_cells.waited_s,
-    client_cells.starts_on
-FROM mart.client_request_cells AS client_cells
-WHERE
-    client_cells.client = selected_request_days.client
-    AND selected_request_days.is_exact IS NOT TRUE
-    AND (selected_request_days.archive IS NULL OR client_cells.archive = selected_request_days.archive)
-    AND coalesce(selected_request_days.since, timestamptz '-infinity')
-    < coalesce(selected_request_days.until, timestamptz 'infinity')
-    AND client_cells.starts_on
-    >= (
-        coalesce(selected_request_days.since, timestamptz '-infinity') AT TIME ZONE client_cells.timezone
-    )::date
-    AND client_cells.starts_on
-    < coalesce(selected_request_days.until, timestamptz 'infinity') AT TIME ZONE client_cells.timezone
-    AND (selected_request_days.interface IS NULL OR client_cells.interface = selected_request_days.interface)
-    AND (selected_request_days.direction IS NULL OR client_cells.direction = selected_request_days.direction)
-    AND (
-        selected_request_days.class_of_service IS NULL
-        OR client_cells.class_of_service = selected_request_days.class_of_service
-    )
+    client_cells.first_on,
+    client_cells.last_on
+FROM spans
+CROSS JOIN
+    LATERAL (
+        SELECT cells.*
+        FROM mart.client_request_cells AS cells
+        WHERE
+            cells.client = selected_request_days.client
+            AND cells.archive = spans.archive
+            AND cells.span = spans.span
+            AND cells.starts_on >= spans.since_at
+            AND cells.starts_on < spans.until_at
+            AND (cells.starts_on >= spans.longer_since_at AND cells.starts_on < spans.longer_until_at)
+            IS NOT TRUE
+            AND (selected_request_days.interface IS NULL OR cells.interface = selected_request_days.interface)
+            AND (selected_request_days.direction IS NULL OR cells.direction = selected_request_days.direction)
+            AND (
+                selected_request_days.class_of_service IS NULL
+                OR cells.class_of_service = selected_request_days.class_of_service
+            )
+        OFFSET 0  -- noqa: AM09
+    ) AS client_cells
+WHERE selected_request_days.is_exact IS NOT TRUE
 
 UNION ALL
 
@@ -147,7 +167,8 @@ SELECT
     requests.size_bytes::double precision AS size_bytes,
     requests.duration_s,
     requests.waited_s,
-    (requests.ended_at AT TIME ZONE requests.timezone)::date AS starts_on
+    (requests.ended_at AT TIME ZONE requests.timezone)::date AS first_on,
+    (requests.ended_at AT TIME ZONE requests.timezone)::date AS last_on
 FROM
     -- Two days are more than the longest local day.
     mart.selected_requests(

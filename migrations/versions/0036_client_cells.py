@@ -5,8 +5,8 @@ No archive does at first, so nothing is counted.
 
 from tapewise.migrations.statements import run
 
-revision = "0035"
-down_revision = "0034"
+revision = "0036"
+down_revision = "0035"
 
 _TABLES = ("day_cells", "size_cells", "request_cells", "hit_cells", "user_cells", "open_cells")
 
