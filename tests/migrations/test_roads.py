@@ -351,6 +351,7 @@ PUBLISHED = {
     "0035_request_spans.py": "22f2467ad01787f820dbed84c795c929",
     "0035_request_spans.sql": "434354b5341580dae43033f627f3e64d",
     "0035_request_spans_back.sql": "c671a65d264be9c3847db68dbf726333",
+    "0036_client_cells.py": "85db7bf53989142416d600697c1abe92",
 }
 
 
