@@ -2520,6 +2520,68 @@ class Mart:
             ORDER BY evidence.is_staged, evidence.open_floor_s
         """
 
+    def hour_months(
+        self,
+        *,
+        archive: Values = None,
+        kind: Values = None,
+        source: Values = None,
+        interface: Values = None,
+        direction: Values = None,
+        class_of_service: Values = None,
+        week_hours: Values = None,
+        transfer_counts: Values = None,
+        failed_counts: Values = None,
+        size_bytes: Values = None,
+        unknown_size_counts: Values = None,
+        is_failure_logged: Values = None,
+        starts_on: Values = None,
+        first_on: Values = None,
+        last_on: Values = None,
+    ) -> pl.DataFrame:
+        """One row per archive, source, interface, direction, class of service and local month in which
+        transfers ended at a known hour.
+
+        The hours of mart.day_cells added up by local month and hour of the week, which
+        mart.hour_profiles reads in place of the days. Days whose detail the archive has forgotten
+        (`tapewise forget`) are covered, except those forgotten before the warehouse had mart.day_cells.
+        For a range, use mart.selected_hours.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            source: the source whose log reports the transfers
+            interface: the program that moved the files (ftp, nft, hsi, ...)
+            direction: put or get
+            class_of_service: class of service of the transfers; null where no log has one
+            week_hours: hours of the week on which transfers ended, ascending: 0 is Monday from midnight
+                to one o'clock, 167 the last hour of Sunday. Transfers of which only the day is known
+                are in none
+            transfer_counts: for each of the week_hours, transfers that ended in it
+            failed_counts: for each of the week_hours, how many of them failed
+            size_bytes: for each of the week_hours, bytes of those that did not fail, as far as they are
+                known
+            unknown_size_counts: for each of the week_hours, how many of those that did not fail have no
+                known size
+            is_failure_logged: as in mart.day_cells for all days of the month with transfers; null if it
+                holds for some of them only, because another log that reports the failures begins or
+                ends within the month
+            starts_on: local date of the first day of the month, in the archive's own zone
+            first_on: local date of the first day of the month on which such a transfer ended
+            last_on: local date of the last such day
+
+        In SQL:
+
+            SELECT starts_on, interface, sum(part.transfer_count) AS night_count
+            FROM mart.hour_months
+            CROSS JOIN unnest(week_hours, transfer_counts) AS part (week_hour, transfer_count)
+            WHERE archive = 'llnl' AND part.week_hour % 24 < 6
+            GROUP BY starts_on, interface
+            ORDER BY starts_on, interface
+        """
+
     def hour_profiles(
         self,
         *,
@@ -4987,6 +5049,58 @@ class Mart:
             FROM mart.selected_hits(archive => 'llnl', since => now() - INTERVAL '1 month')
             GROUP BY starts_on, is_cached
             ORDER BY starts_on, is_cached
+        """
+
+    def selected_hours(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+    ) -> pl.DataFrame:
+        """One row per hour of a cell: of a month or day of a source, interface, direction and class of
+        service, or of one transfer that is read. Several rows may have the same weekday and hour, so
+        they are to be added up.
+
+        The transfers that the arguments select, by hour of the week, in as few rows as possible: from
+        mart.hour_months for the months that are wholly in the range, and from mart.day_cells for other
+        days. A range means whole days of the archive's own clock: all those that it touches. For one
+        client there are only days (mart.client_day_cells), or single transfers if its archive counts no
+        single clients (mart.archives). Transfers of which only the day is known are left out.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only local days that end after this time (null = from the first)
+            until: only local days that begin before this time (null = to the last)
+            interface: only this interface (null = all)
+            direction: put or get (null = both)
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            is_failure_logged: as in mart.day_cells
+            weekday: 1 (Monday) to 7 (Sunday), in the archive's own zone
+            hour: 0 to 23, by the archive's own clock
+            transfer_count: transfers that ended in the hour
+            failed_count: how many of them failed
+            size_bytes: bytes of those that did not fail, as far as they are known
+            unknown_size_count: how many of those that did not fail have no known size
+            first_on: local date of the first day of the cell with such transfers, in whatever hour
+            last_on: local date of the last such day
+
+        In SQL:
+
+            SELECT hour, sum(transfer_count) AS transfer_count
+            FROM mart.selected_hours(archive => 'llnl', direction => 'get')
+            WHERE weekday <= 5
+            GROUP BY hour
+            ORDER BY hour
         """
 
     def selected_opens(

@@ -69,6 +69,8 @@ def drop_archive(connection: psycopg.Connection, name: str) -> int:
             " WHERE route_id = routes.id AND source_id = sources.id AND archive_id = %s",
             "DELETE FROM core.rate_months USING core.routes, ledger.sources"
             " WHERE route_id = routes.id AND source_id = sources.id AND archive_id = %s",
+            "DELETE FROM core.hour_months USING core.routes, ledger.sources"
+            " WHERE route_id = routes.id AND source_id = sources.id AND archive_id = %s",
             "DELETE FROM core.size_cells USING core.routes, ledger.sources"
             " WHERE route_id = routes.id AND source_id = sources.id AND archive_id = %s",
             "DELETE FROM core.request_cells USING core.routes, ledger.sources"

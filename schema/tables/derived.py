@@ -306,6 +306,26 @@ rate_months = sa.Table(
     comment="One row per route and local month of its archive with rates; derived",
 )
 
+hour_months = sa.Table(
+    "hour_months",
+    metadata,
+    sa.Column("route_id", sa.Integer, sa.ForeignKey(routes.c.id), primary_key=True),
+    # The first day of the month, by the archive's own clock.
+    sa.Column("month", sa.Date, primary_key=True),
+    # The first and the last day with a transfer whose time of day is known.
+    sa.Column("first_on", sa.Date, nullable=False),
+    sa.Column("last_on", sa.Date, nullable=False),
+    # The hours of the week with transfers, from Monday at 0, ascending, and for each of them the sums of the
+    # days in `day_cells`.
+    _array("week_hours", sa.SmallInteger),
+    _array("transfer_counts", sa.BigInteger),
+    _array("failed_counts", sa.BigInteger),
+    _array("size_bytes", sa.Numeric),
+    _array("unknown_size_counts", sa.BigInteger),
+    schema="core",
+    comment="One row per route and local month of its archive with transfers at known hours; derived",
+)
+
 size_cells = sa.Table(
     "size_cells",
     metadata,

@@ -21,6 +21,7 @@ from tapewise.schema.writing.day_columns import (
     TEN_MINUTE_ARRAYS,
 )
 from tapewise.schema.writing.day_sums import CELL, DaySums
+from tapewise.schema.writing.hour_months import add_hour_months, remake_hour_months
 from tapewise.schema.writing.rate_months import add_rate_months, remake_rate_months
 from tapewise.schema.writing.routes import ROUTE, add_routes, drop_unused_routes, write_array
 from tapewise.schema.writing.size_cells import add_size_days, drop_size_days
@@ -51,6 +52,7 @@ def add_days(connection: psycopg.Connection, source_id: int, sums: Iterable[DayS
     add_routes(connection, routes.with_columns(source_id=pl.lit(source_id)))
     connection.execute(ADD, [*(cells[name].to_list() for name in cells.columns), source_id])
     add_rate_months(connection, source_id, hours, rates)
+    add_hour_months(connection, source_id, hours)
     add_size_days(connection, source_id, [part.sizes for part in parts])
 
 
@@ -62,6 +64,7 @@ def drop_days(connection: psycopg.Connection, source_id: int, since: date | None
         [source_id, since],
     )
     remake_rate_months(connection, source_id, since or date.min, date.max)
+    remake_hour_months(connection, source_id, since or date.min, date.max)
     drop_size_days(connection, source_id, since or date.min, date.max)
     drop_unused_routes(connection, [source_id])
 
@@ -75,6 +78,7 @@ def replace_days(connection: psycopg.Connection, source_id: int, days: Sequence[
     )
     for day in days:
         remake_rate_months(connection, source_id, day, day)
+        remake_hour_months(connection, source_id, day, day)
         drop_size_days(connection, source_id, day, day)
     add_days(connection, source_id, [sums])
 

@@ -21,10 +21,13 @@ _COLUMNS = (
 )
 _MONTH = (*ROUTE, "month")
 
+# Sets the first and the last day to those held or added.
+WIDEN = (
+    "first_on = least(held.first_on, excluded.first_on), last_on = greatest(held.last_on, excluded.last_on)"
+)
 _ADD = write_addition("rate_months", {"month": "date"}, _COLUMNS) + ", ".join(
     [
-        "first_on = least(held.first_on, excluded.first_on)",
-        "last_on = greatest(held.last_on, excluded.last_on)",
+        WIDEN,
         *(f"{name} = held.{name} + excluded.{name}" for name in _SUMS),
         merge_arrays(RATE_ARRAYS),
     ]
@@ -99,10 +102,19 @@ def add_rate_months(
 
 def remake_rate_months(connection: psycopg.Connection, source_id: int, since: date, until: date) -> None:
     """Make the source's months from that of day `since` to that of `until` again, of the days it has."""
+    first = drop_months(connection, "rate_months", source_id, since, until)
+    connection.execute(_REMAKE, {"source_id": source_id, "since": first, "until": until})
+
+
+def drop_months(connection: psycopg.Connection, table: str, source_id: int, since: date, until: date) -> date:
+    """Delete a source's months in a table of `core`, from that of day `since` to that of `until`.
+
+    Returns the first day of the first one.
+    """
     first = since.replace(day=1)
     connection.execute(
-        "DELETE FROM core.rate_months USING core.routes"
+        f"DELETE FROM core.{table} USING core.routes"  # noqa: S608 - our own table
         " WHERE route_id = routes.id AND source_id = %s AND month BETWEEN %s AND %s",
         [source_id, first, until],
     )
-    connection.execute(_REMAKE, {"source_id": source_id, "since": first, "until": until})
+    return first

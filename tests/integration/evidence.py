@@ -18,6 +18,7 @@ from tapewise.schema.tables.models import event_time_columns
 from tests.day_cells import WRONG_CELLS, WRONG_ROUTES, WRONG_SIZES, WRONG_SPANS
 from tests.filled_columns import MISSING_COLUMNS
 from tests.hit_cells import WRONG_HIT_CELLS
+from tests.hour_months import WRONG_HOUR_MONTHS
 from tests.open_cells import WRONG_OPEN_CELLS, WRONG_OPEN_SPANS
 from tests.rate_months import WRONG_RATE_MONTHS
 from tests.request_cells import WRONG_REQUEST_CELLS, WRONG_REQUEST_SPANS
@@ -29,6 +30,7 @@ ROLLUPS = (
     "activity_cells",
     "day_cells",
     "rate_months",
+    "hour_months",
     "size_cells",
     "request_cells",
     "hit_cells",
@@ -220,6 +222,7 @@ VIOLATIONS = {
     "the ledger does not name a column in which facts have values": MISSING_COLUMNS,
     "the day cells are not a recount of the transfers": WRONG_CELLS,
     "a month of rates is not the sum of its days": WRONG_RATE_MONTHS,
+    "a month of hours is not the sum of its days": WRONG_HOUR_MONTHS,
     "the size cells are not a recount of the transfers": WRONG_SIZES,
     "a month or year of sizes is not the sum of its days": WRONG_SPANS,
     "the request cells are not a recount of the requests": WRONG_REQUEST_CELLS,

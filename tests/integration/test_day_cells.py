@@ -46,7 +46,7 @@ def test_a_day_can_be_counted_again(database: psycopg.Connection) -> None:
     def read_cells() -> list[Any]:
         return [
             database.execute(f"SELECT * FROM {table} ORDER BY 1, 2, 3").fetchall()
-            for table in ("core.day_cells", "core.rate_months", "core.size_cells")
+            for table in ("core.day_cells", "core.rate_months", "core.hour_months", "core.size_cells")
         ]
 
     day = date(2000, 1, 15)
@@ -105,7 +105,7 @@ def test_the_order_and_the_parts_of_a_file_do_not_matter(database: psycopg.Conne
         found.append(
             [
                 database.execute(f"SELECT to_jsonb(t) - 'route_id' FROM {table} AS t ORDER BY 1").fetchall()
-                for table in ("core.day_cells", "core.rate_months", "core.size_cells")
+                for table in ("core.day_cells", "core.rate_months", "core.hour_months", "core.size_cells")
             ]
         )
         database.execute("ROLLBACK")

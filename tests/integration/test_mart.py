@@ -439,7 +439,15 @@ def test_objects_that_read_facts_of_logs_declare_their_needs(each: MartObject) -
     texts = " ".join(re.sub(r"--.*", "", other.text) for other in OBJECTS if other.name in below)
     fact_tables = [table.name for table in FACT_TABLES]
     derived = ["mounts", "tape_operations", "activity_cells", "day_cells", "size_cells", "request_cells"]
-    derived += ["hit_cells", "user_cells", "open_cells", "stage_cells", "routes", "rate_months"]
+    derived += [
+        "hit_cells",
+        "user_cells",
+        "open_cells",
+        "stage_cells",
+        "routes",
+        "rate_months",
+        "hour_months",
+    ]
     tables = "|".join([*fact_tables, *derived, "log_files"])
     is_fed = bool(re.search(rf"\b(core|ledger)\.({tables})\b", texts))
     if each.name in ("archive_facts", "coverage"):  # these report on all tables
@@ -642,7 +650,7 @@ def test_questions_of_days_read_no_facts(database: psycopg.Connection, name: str
     for given in ([], [arguments]):
         call = ", ".join([*given, *more])
         plan = drop_what_never_runs(explain(database, f"SELECT {columns} FROM mart.{name}({call})"))
-        assert re.search("(day|request|hit|user|open|stage)_cells|rate_months", plan)
+        assert re.search("(day|request|hit|user|open|stage)_cells|(rate|hour)_months", plan)
         assert not re.search(r"\b(transfers|requests|stages)_\d|hosts", plan)
 
 

@@ -24,10 +24,10 @@ CREATE FUNCTION mart.hour_profiles(
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
-WITH day_cells AS (
+WITH placed AS (
     SELECT selected.*
     FROM
-        mart.selected_days(
+        mart.selected_hours(
             archive => hour_profiles.archive,
             since => hour_profiles.since,
             until => hour_profiles.until,
@@ -62,22 +62,6 @@ hours AS (
     FROM generate_series(0, 23) AS hours (hour)
 ),
 
--- An hour of the archive's own clock, without correcting for clock changes.
-placed AS (
-    SELECT
-        day_cells.archive,
-        day_cells.kind,
-        day_cells.starts_on,
-        day_cells.is_failure_logged,
-        extract(ISODOW FROM day_cells.starts_on)::integer AS weekday,
-        unnest(day_cells.hours)::integer AS hour,
-        unnest(day_cells.hour_transfer_counts) AS transfer_count,
-        unnest(day_cells.hour_failed_counts) AS failed_count,
-        unnest(day_cells.hour_size_bytes) AS size_bytes,
-        unnest(day_cells.hour_unknown_size_counts) AS unknown_size_count
-    FROM day_cells
-),
-
 -- Materialized, so that each cell is read only once; finding the archives does not read them again.
 counts AS MATERIALIZED (
     SELECT
@@ -93,8 +77,8 @@ counts AS MATERIALIZED (
         sum(placed.transfer_count - placed.failed_count) AS moved_count,
         sum(placed.unknown_size_count) AS unknown_size_count,
         sum(placed.size_bytes) AS size_bytes,
-        min(placed.starts_on) AS first_on,
-        max(placed.starts_on) AS last_on
+        min(placed.first_on) AS first_on,
+        max(placed.last_on) AS last_on
     FROM placed
     GROUP BY
         placed.hour,
@@ -140,8 +124,8 @@ recorded AS (
 ),
 
 -- The active days of the range. Cells stay when transfers are forgotten, so the forgotten days are left out
--- only for a client, and there only those without cells of single clients. is_shifted: clocks change between the noons before and after the day, so it may not have
--- each hour once.
+-- only for a client, and there only those without cells of single clients. is_shifted: clocks change between
+-- the noons before and after the day, so it may not have each hour once.
 days AS (
     SELECT
         active_days.archive,
