@@ -129,7 +129,7 @@ WHERE
         selected_hours.since IS NOT NULL
         OR selected_hours.until IS NOT NULL
         OR selected_hours.client IS NOT NULL
-        OR EXISTS (SELECT FROM mixed AS any_of_them)
+        OR EXISTS (SELECT either.archive FROM mixed AS either)
     )
     AND (
         mixed.archive IS NULL
