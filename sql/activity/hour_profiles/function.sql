@@ -140,8 +140,8 @@ recorded AS (
 ),
 
 -- The active days of the range. Cells stay when transfers are forgotten, so the forgotten days are left out
--- only for a client, and there only those without cells of single clients. is_shifted: clocks change between the noons before and after the day, so it may not have
--- each hour once.
+-- only for a client, and there only those without cells of single clients. is_shifted: clocks change between
+-- the noons before and after the day, so it may not have each hour once.
 days AS (
     SELECT
         active_days.archive,
