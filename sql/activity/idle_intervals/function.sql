@@ -35,9 +35,10 @@ LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
 -- 1. ranges, archives, marks: what is read: a range with a margin, and marks for the transfers beyond.
--- 2. points, candidates, ways: the places where cells allow for a long gap, if that is what is asked for.
--- 3. asked_for, nearby: all transfers of the range or, if only long gaps are asked for, those around
---    candidates.
+-- 2. by_day, widths, days, pieces, points, steps, candidates, ways: the places where the ten minutes in which transfers
+--    ended allow for a long gap, if that is what is asked for.
+-- 3. asked_for, months, spans, nearby: all transfers of the range or, if only long gaps are asked for, those
+--    around candidates.
 -- 4. heard, neighbours, silences: in the order in which transfers began, a gap lies before each
 --    transfer that began after all earlier ones had ended.
 -- 5. recorded, parts, lengths: how much of each gap is covered by recorded outages, and what is left.
@@ -121,13 +122,16 @@ marks AS (
         archives.first_at AS marked_at
     FROM archives
     WHERE
-        EXISTS (
-            SELECT FROM cells
+        (
+            SELECT TRUE
+            FROM cells
             WHERE
                 cells.archive = archives.archive
                 AND cells.cell_at < archives.first_at
+                AND cells.cell_at > timestamptz '-infinity'
                 AND (idle_intervals.interface IS NULL OR cells.interface = idle_intervals.interface)
                 AND (idle_intervals.direction IS NULL OR cells.direction = idle_intervals.direction)
+            LIMIT 1
         )
     UNION ALL
     SELECT
@@ -135,66 +139,171 @@ marks AS (
         archives.last_at AS marked_at
     FROM archives
     WHERE
-        EXISTS (
-            SELECT FROM cells
+        (
+            SELECT TRUE
+            FROM cells
             WHERE
                 cells.archive = archives.archive
                 AND cells.cell_at > archives.last_at - interval '10 minutes'
+                AND cells.cell_at < timestamptz 'infinity'
                 AND (idle_intervals.interface IS NULL OR cells.interface = idle_intervals.interface)
                 AND (idle_intervals.direction IS NULL OR cells.direction = idle_intervals.direction)
+            LIMIT 1
         )
 ),
 
--- The ten minutes in which transfers ended, and the marks.
-points AS (
+-- The ten minutes in which transfers ended, of all routes of a day together.
+by_day AS (
     SELECT
         archives.archive_number,
-        cells.cell_at AS point_at
-    FROM cells
-    INNER JOIN archives ON cells.archive = archives.archive
-    WHERE
-        NOT cells.is_time_of_day_unknown
-        AND cells.cell_at > archives.first_at - interval '10 minutes'
-        AND cells.cell_at < archives.last_at
-        AND (idle_intervals.interface IS NULL OR cells.interface = idle_intervals.interface)
-        AND (idle_intervals.direction IS NULL OR cells.direction = idle_intervals.direction)
-    UNION
+        bit_or(selected.ten_minute_marks) AS ten_minute_marks,
+        sum(selected.day_only_count)::bigint AS day_only_count,
+        selected.starts_on
+    FROM
+        mart.selected_days(
+            archive => idle_intervals.archive,
+            since => idle_intervals.since - greatest(idle_intervals.shortest_s, 86400) * interval '1 second',
+            until => idle_intervals.until + greatest(idle_intervals.shortest_s, 86400) * interval '1 second',
+            interface => idle_intervals.interface,
+            direction => idle_intervals.direction,
+            class_of_service => idle_intervals.class_of_service
+        ) AS selected
+    INNER JOIN archives
+        ON
+            selected.archive = archives.archive
+            AND selected.starts_on >= (archives.first_at AT TIME ZONE archives.timezone)::date
+    GROUP BY archives.archive_number, selected.starts_on
+),
+
+-- A bit stands for ten minutes in UTC. It marks ten minutes of the local clock, which begin in them. Where
+-- clocks differ from UTC by a multiple of ten minutes, these are the same, and otherwise the transfer may have
+-- ended up to ten minutes later.
+widths AS (
+    SELECT
+        by_day.*,
+        CASE
+            WHEN
+                extract(EPOCH FROM by_day.starts_on::timestamp AT TIME ZONE archives.timezone)::bigint % 600 = 0
+                AND extract(EPOCH FROM (by_day.starts_on + 1)::timestamp AT TIME ZONE archives.timezone)::bigint
+                % 600 = 0
+                THEN 600
+            ELSE 1200
+        END AS longest_s
+    FROM by_day
+    INNER JOIN archives ON by_day.archive_number = archives.archive_number
+),
+
+-- The bits of a day as text, up to the last one that is set, and how many empty bits are between two set ones
+-- where there may be a gap of shortest_s. (A day has 336 bits.)
+days AS (
+    SELECT
+        widths.archive_number,
+        widths.longest_s,
+        rtrim(widths.ten_minute_marks::text, '0') AS bits,
+        least(floor((idle_intervals.shortest_s - widths.longest_s) / 600), 336)::integer AS least_count,
+        widths.starts_on
+    FROM widths
+),
+
+-- The text before a set bit is as long as its distance from the bit before.
+pieces AS (
+    SELECT
+        days.archive_number,
+        days.longest_s,
+        days.least_count,
+        days.starts_on,
+        length(days.bits) AS bit_count,
+        piece.number AS piece_number,
+        length(piece.text) AS empty_count,
+        sum(length(piece.text) + 1) OVER (
+            PARTITION BY days.archive_number, days.starts_on ORDER BY piece.number
+        ) - 1 AS bit_number
+    FROM days
+    CROSS JOIN string_to_table(days.bits, '1') WITH ORDINALITY AS piece (text, number)
+    WHERE strpos(days.bits, '1' || repeat('0', days.least_count)) > 0
+),
+
+-- The ten minutes before and after which there may be a gap: the first and the last of each day, and those
+-- within a day. A mark is both. What ended at a point did so less than longest_s later: a mark ended exactly at
+-- it, so less than a microsecond later.
+points AS (
+    SELECT
+        placed.archive_number,
+        placed.longest_s,
+        placed.is_last,
+        to_timestamp(
+            ((placed.starts_on - date '1970-01-01') * 1440 - 960 + placed.bit_number * 10) * 60::bigint
+        ) AS point_at
+    FROM (
+        SELECT
+            days.archive_number,
+            days.longest_s,
+            edge.is_last,
+            edge.bit_number,
+            days.starts_on
+        FROM days
+        CROSS JOIN
+            LATERAL (
+                VALUES (FALSE, strpos(days.bits, '1') - 1), (TRUE, length(days.bits) - 1)
+            ) AS edge (is_last, bit_number)
+        WHERE days.bits <> ''
+        UNION ALL
+        SELECT
+            pieces.archive_number,
+            pieces.longest_s,
+            edge.is_last,
+            edge.bit_number,
+            pieces.starts_on
+        FROM pieces
+        CROSS JOIN
+            LATERAL (
+                VALUES (FALSE, pieces.bit_number), (TRUE, pieces.bit_number - pieces.empty_count - 1)
+            ) AS edge (is_last, bit_number)
+        WHERE
+            pieces.empty_count >= pieces.least_count
+            AND pieces.piece_number > 1
+            AND pieces.bit_number < pieces.bit_count
+    ) AS placed
+    UNION ALL
     SELECT
         marks.archive_number,
+        0.000001 AS longest_s,
+        role.is_last,
         marks.marked_at AS point_at
     FROM marks
+    CROSS JOIN (VALUES (FALSE), (TRUE)) AS role (is_last)
 ),
 
 steps AS (
     SELECT
         points.archive_number,
+        points.is_last,
         points.point_at AS from_at,
-        lead(points.point_at) OVER (PARTITION BY points.archive_number ORDER BY points.point_at) AS to_at
+        lead(points.point_at + points.longest_s * interval '1 second') OVER (
+            PARTITION BY points.archive_number ORDER BY points.point_at, points.is_last
+        ) AS near_until
     FROM points
 ),
 
 -- A gap begins in the ten minutes after from_at, when the last transfer before it ends, and is over before
--- the next transfer ends, in the ten minutes after to_at. So a gap of shortest_s lies in one of these steps.
+-- the next transfer ends, which is before near_until. So a gap of shortest_s lies in one of these steps.
 candidates AS (
     SELECT
         steps.archive_number,
         steps.from_at,
-        steps.to_at,
-        steps.to_at + interval '10 minutes' AS near_until
+        steps.near_until
     FROM steps
     WHERE
-        steps.to_at + interval '10 minutes' - steps.from_at
-        > idle_intervals.shortest_s * interval '1 second'
+        steps.is_last
+        AND steps.near_until - steps.from_at > idle_intervals.shortest_s * interval '1 second'
 ),
 
 -- Shorter gaps can lie between any two cells. With many candidates, reading all transfers is faster. The
--- cells do not distinguish clients and classes.
+-- cells do not distinguish clients.
 ways AS (
     SELECT
         CASE
-            WHEN
-                idle_intervals.shortest_s >= 1200
-                AND coalesce(idle_intervals.client, idle_intervals.class_of_service) IS NULL
+            WHEN idle_intervals.shortest_s >= 1200 AND idle_intervals.client IS NULL
                 THEN (SELECT count(*) FROM candidates) <= 1000
             ELSE FALSE
         END AS is_by_cells
@@ -216,14 +325,54 @@ asked_for AS (
     WHERE NOT (SELECT ways.is_by_cells FROM ways)
 ),
 
--- The transfers that ended in the ten minutes before or after a candidate, and those that ended later but
--- were under way then. MATERIALIZED makes PostgreSQL look for them at each candidate, with the BRIN index.
--- The comparison with -infinity makes it expect few of them, and so use the index. A transfer near two
--- candidates is found twice, which does not matter: the second is not later than the first. (sqlfluff takes
--- the query inside LATERAL for one that could precede it.)
-nearby AS (
+-- The months after the first candidate, in UTC, as the partitions are.
+months AS (
+    SELECT
+        bounds.archive_number,
+        month.starts_at
+    FROM (
+        SELECT
+            by_day.archive_number,
+            (SELECT min(candidates.near_until) FROM candidates) AS first_at,
+            max(by_day.starts_on) + 2 AS last_on
+        FROM by_day
+        GROUP BY by_day.archive_number
+    ) AS bounds
+    CROSS JOIN
+        generate_series(
+            date_add(date_trunc('month', bounds.first_at, 'UTC'), interval '1 month', 'UTC'),
+            bounds.last_on::timestamp AT TIME ZONE 'UTC',
+            interval '1 month',
+            'UTC'
+        ) AS month (starts_at)
+),
+
+-- What is read: the transfers that ended from from_at to near_until, and those that ended later, before
+-- until_at, but were under way at near_until. For a candidate, until_at is the end of the month, because
+-- transfers that were under way when a later month began are read once for all candidates.
+spans AS (
     SELECT
         candidates.archive_number,
+        candidates.from_at,
+        candidates.near_until,
+        date_add(date_trunc('month', candidates.near_until, 'UTC'), interval '1 month', 'UTC') AS until_at
+    FROM candidates
+    UNION ALL
+    SELECT
+        months.archive_number,
+        months.starts_at AS from_at,
+        months.starts_at AS near_until,
+        date_add(months.starts_at, interval '1 month', 'UTC') AS until_at
+    FROM months
+),
+
+-- MATERIALIZED makes PostgreSQL look for them span by span, with the BRIN index. The comparison with -infinity
+-- makes it expect few of them, and so use the index. A transfer in two spans is found twice, which does not
+-- matter: the second is not later than the first. (sqlfluff takes the query inside LATERAL for one that could
+-- precede it.)
+nearby AS (
+    SELECT
+        spans.archive_number,
         found.transfer_id,
         found.interface,
         found.direction,
@@ -231,8 +380,8 @@ nearby AS (
         found.is_time_ambiguous,
         coalesce(found.started_at, found.ended_at) AS started_at,
         found.ended_at
-    FROM candidates
-    INNER JOIN archives ON candidates.archive_number = archives.archive_number
+    FROM spans
+    INNER JOIN archives ON spans.archive_number = archives.archive_number
     CROSS JOIN
         LATERAL (  -- noqa: ST05
             WITH near AS MATERIALIZED (
@@ -240,15 +389,16 @@ nearby AS (
                 FROM transfers
                 WHERE
                     transfers.archive = archives.archive
-                    AND transfers.ended_at >= candidates.from_at
-                    AND transfers.ended_at < candidates.near_until
+                    AND transfers.ended_at >= spans.from_at
+                    AND transfers.ended_at < spans.near_until
                 UNION ALL
                 SELECT transfers.*
                 FROM transfers
                 WHERE
                     transfers.archive = archives.archive
-                    AND transfers.ended_at >= candidates.near_until
-                    AND transfers.started_at < candidates.near_until
+                    AND transfers.ended_at >= spans.near_until
+                    AND transfers.ended_at < spans.until_at
+                    AND transfers.started_at < spans.near_until
                     AND transfers.started_at >= timestamptz '-infinity'
             )
 
@@ -358,7 +508,7 @@ silences AS (
                 WHERE
                     candidates.archive_number = neighbours.archive_number
                     AND candidates.from_at <= neighbours.heard_until
-                    AND candidates.to_at > neighbours.heard_until
+                    AND candidates.near_until >= neighbours.started_at
             )
         )
 ),
@@ -386,19 +536,15 @@ parts AS (
     LEFT JOIN recorded ON silences.archive = recorded.archive
 ),
 
--- The cells do not distinguish clients and classes.
+-- The cells do not distinguish clients.
 hour_unknown AS (
     SELECT
-        cells.archive,
-        (cells.cell_at AT TIME ZONE archives.timezone)::date AS ended_on,
-        sum(cells.transfer_count)::bigint AS transfer_count
-    FROM cells
-    INNER JOIN archives ON cells.archive = archives.archive
-    WHERE
-        cells.is_time_of_day_unknown
-        AND (idle_intervals.interface IS NULL OR cells.interface = idle_intervals.interface)
-        AND (idle_intervals.direction IS NULL OR cells.direction = idle_intervals.direction)
-    GROUP BY cells.archive, ended_on
+        archives.archive,
+        by_day.day_only_count AS transfer_count,
+        by_day.starts_on AS ended_on
+    FROM by_day
+    INNER JOIN archives ON by_day.archive_number = archives.archive_number
+    WHERE by_day.day_only_count > 0
 ),
 
 -- longest_unexplained is null where outages cover the whole gap.
