@@ -2700,8 +2700,8 @@ class Mart:
             explained_ratio: explained_s over idle_s (0 to 1)
             hour_unknown_count: transfers whose time of day is unknown, on the local days that the gap
                 touches. Each may have been under way during the gap, so the gap may be shorter or not
-                exist. The count covers only the requested interface and direction, but all clients and
-                classes
+                exist. The count covers only the requested interface, direction and class, but all
+                clients
             is_explained: whether every part of the gap that is not covered by recorded outages is
                 shorter than shortest_s
             is_edge: whether the gap extends beyond what was read, so that the last or next transfer is

@@ -35,8 +35,8 @@ LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
 -- 1. ranges, archives, marks: what is read: a range with a margin, and marks for the transfers beyond.
--- 2. by_day, widths, days, pieces, points, steps, candidates, ways: the places where the ten minutes in which transfers
---    ended allow for a long gap, if that is what is asked for.
+-- 2. by_day, widths, days, pieces, points, steps, candidates, ways: the places where the ten minutes in which
+--    transfers ended allow for a long gap, if that is what is asked for.
 -- 3. asked_for, months, spans, nearby: all transfers of the range or, if only long gaps are asked for, those
 --    around candidates.
 -- 4. heard, neighbours, silences: in the order in which transfers began, a gap lies before each
@@ -115,7 +115,8 @@ archives AS (
 -- read. Without it, a silence of weeks around the range would have no row. A mark has no transfer_id, and a
 -- gap that it bounds is an edge. A cell that contains last_at may have transfers after last_at, which is
 -- enough for a mark. A filter by client or class is not applied here, because cells do not distinguish
--- clients and classes.
+-- clients and classes. EXISTS would become a join that reads all cells, so the first one found is taken, with
+-- bounds on both sides.
 marks AS (
     SELECT
         archives.archive_number,
@@ -131,7 +132,7 @@ marks AS (
                 AND cells.cell_at > timestamptz '-infinity'
                 AND (idle_intervals.interface IS NULL OR cells.interface = idle_intervals.interface)
                 AND (idle_intervals.direction IS NULL OR cells.direction = idle_intervals.direction)
-            LIMIT 1
+            LIMIT 1  -- noqa: AM09
         )
     UNION ALL
     SELECT
@@ -148,7 +149,7 @@ marks AS (
                 AND cells.cell_at < timestamptz 'infinity'
                 AND (idle_intervals.interface IS NULL OR cells.interface = idle_intervals.interface)
                 AND (idle_intervals.direction IS NULL OR cells.direction = idle_intervals.direction)
-            LIMIT 1
+            LIMIT 1  -- noqa: AM09
         )
 ),
 
@@ -176,21 +177,27 @@ by_day AS (
 ),
 
 -- A bit stands for ten minutes in UTC. It marks ten minutes of the local clock, which begin in them. Where
--- clocks differ from UTC by a multiple of ten minutes, these are the same, and otherwise the transfer may have
--- ended up to ten minutes later.
+-- clocks differ from UTC by a multiple of ten minutes, these are the same, and otherwise the transfer may
+-- have ended up to ten minutes later.
 widths AS (
     SELECT
         by_day.*,
         CASE
             WHEN
-                extract(EPOCH FROM by_day.starts_on::timestamp AT TIME ZONE archives.timezone)::bigint % 600 = 0
-                AND extract(EPOCH FROM (by_day.starts_on + 1)::timestamp AT TIME ZONE archives.timezone)::bigint
-                % 600 = 0
+                extract(EPOCH FROM bounds.starts_at)::bigint % 600 = 0
+                AND extract(EPOCH FROM bounds.ends_at)::bigint % 600 = 0
                 THEN 600
             ELSE 1200
         END AS longest_s
     FROM by_day
     INNER JOIN archives ON by_day.archive_number = archives.archive_number
+    CROSS JOIN
+        LATERAL (
+            VALUES (
+                by_day.starts_on::timestamp AT TIME ZONE archives.timezone,
+                (by_day.starts_on + 1)::timestamp AT TIME ZONE archives.timezone
+            )
+        ) AS bounds (starts_at, ends_at)
 ),
 
 -- The bits of a day as text, up to the last one that is set, and how many empty bits are between two set ones
@@ -224,8 +231,8 @@ pieces AS (
 ),
 
 -- The ten minutes before and after which there may be a gap: the first and the last of each day, and those
--- within a day. A mark is both. What ended at a point did so less than longest_s later: a mark ended exactly at
--- it, so less than a microsecond later.
+-- within a day. A mark is both. What ended at a point did so less than longest_s later: a mark ended exactly
+-- at it, so less than a microsecond later.
 points AS (
     SELECT
         placed.archive_number,
@@ -366,10 +373,10 @@ spans AS (
     FROM months
 ),
 
--- MATERIALIZED makes PostgreSQL look for them span by span, with the BRIN index. The comparison with -infinity
--- makes it expect few of them, and so use the index. A transfer in two spans is found twice, which does not
--- matter: the second is not later than the first. (sqlfluff takes the query inside LATERAL for one that could
--- precede it.)
+-- MATERIALIZED makes PostgreSQL look for them span by span, with the BRIN index. The comparison with
+-- -infinity makes it expect few of them, and so use the index. A transfer in two spans is found twice, which
+-- does not matter: the second is not later than the first. (sqlfluff takes the query inside LATERAL for one
+-- that could precede it.)
 nearby AS (
     SELECT
         spans.archive_number,
