@@ -3,7 +3,7 @@
 import random
 from collections.abc import Callable
 from contextlib import closing
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from tapewise.ingest.upkeep.source_drops import drop_source
 from tapewise.ingest.upkeep.source_replacements import replace_source
 from tapewise.schema.database import Role, Warehouse
 from tests.conftest import NOW, register
+from tests.integration import request_logs
 from tests.integration.evidence import ROLLUPS, check_warehouse, read_facts
 from tests.integration.test_requests import FIRST_DAY, make_world
 from tests.integration.test_second_passes import US, in_order
@@ -63,17 +64,17 @@ ANSWERS = {
         GROUP BY interface, direction, bin
     """,
     "requests": """
-        SELECT source, interface, direction, class_of_service, starts_on, sum(request_count),
-            sum(below_clock_count), sum(negative_count)
-        FROM {request_days} GROUP BY source, interface, direction, class_of_service, starts_on
+        SELECT source, interface, direction, class_of_service, min(first_on), max(last_on),
+            sum(request_count), sum(below_clock_count), sum(negative_count)
+        FROM {request_days} GROUP BY source, interface, direction, class_of_service
     """,
     "quantities": """
-        SELECT starts_on, quantity, bin, sum(n) FROM {request_days} CROSS JOIN LATERAL (
+        SELECT quantity, bin, sum(n) FROM {request_days} CROSS JOIN LATERAL (
             SELECT 'size' AS quantity, * FROM unnest(size_bins, size_counts) AS part (bin, n)
             UNION ALL SELECT 'time', * FROM unnest(duration_bins, duration_counts) AS part (bin, n)
             UNION ALL SELECT 'wait', * FROM unnest(wait_bins, wait_counts) AS part (bin, n)
         ) AS entries
-        GROUP BY starts_on, quantity, bin
+        GROUP BY quantity, bin
     """,
     "hits": """
         SELECT source, interface, class_of_service, size_class, is_cached, is_joined, is_staging_bypassed,
@@ -102,7 +103,9 @@ ARGUMENTS = [
 ]
 
 
-def ask(warehouse: Warehouse, archive: str | None = "llnl") -> dict[tuple[str, str, str], list[str]]:
+def ask(
+    warehouse: Warehouse, archive: str | None = "llnl", first_day: datetime = FIRST_DAY
+) -> dict[tuple[str, str, str], list[str]]:
     """Return the answers for each client and a client that there is not."""
     found = {}
     with closing(warehouse.connect(Role.OWNER)) as connection:
@@ -110,7 +113,7 @@ def ask(warehouse: Warehouse, archive: str | None = "llnl") -> dict[tuple[str, s
         names = [name for (name,) in connection.execute("SELECT DISTINCT name FROM core.hosts ORDER BY 1")]
         for client in [*names, "nobody"]:
             for template in ARGUMENTS:
-                more = template.format(day=(FIRST_DAY + timedelta(days=2)).isoformat())
+                more = template.format(day=(first_day + timedelta(days=2)).isoformat())
                 asked = "NULL" if archive is None else f"'{archive}'"
                 calls = {
                     name: f"mart.selected_{name}(archive => {asked}, client => '{client}'{more})"
@@ -196,7 +199,8 @@ def test_cells_of_clients_are_a_recount_and_answer_as_the_facts_do(
     assert count_routes(warehouse) == 0
     from_facts = ask(warehouse)
     assert answers == from_facts
-    assert {name for (name, _, _), rows in answers.items() if rows} == ANSWERS.keys()
+    # No line of these logs has an open time.
+    assert {name for (name, _, _), rows in answers.items() if rows} == ANSWERS.keys() - {"opens"}
     count_clients(warehouse, "llnl")
     assert read_cells(warehouse) == counted
 
@@ -217,6 +221,28 @@ def test_cells_of_clients_are_a_recount_and_answer_as_the_facts_do(
             drop_source(warehouse, "llnl", name)
             check_warehouse(warehouse)
     assert count_routes(warehouse) == 0
+
+
+@pytest.mark.study("ingest", "schema")
+@pytest.mark.parametrize("begin", [1, 3])
+def test_open_times_of_clients_are_a_recount_and_answer_as_the_facts_do(
+    warehouse: Warehouse, tmp_path: Path, begin: int
+) -> None:
+    """Of two clients and none, whether the setting is switched on before the last files or after them."""
+    lines = [
+        (at, line.replace(" n ", " m ", 1) if number % 2 == 0 else line)
+        for number, (at, line) in enumerate(request_logs.make_log("site", 1, is_late=True))
+    ]
+    for number, part in enumerate((2, 0, 1), 1):
+        request_logs.read_log(warehouse, tmp_path, "site", lines[part::3], f"part{part}")
+        if number == begin:
+            assert count_clients(warehouse, "made", rows_at_once=30).client_count == 2
+        check_warehouse(warehouse)
+    answers = ask(warehouse, "made", request_logs.FIRST_DAY)
+    assert len(answers["opens", "m", ""]) > 10
+    assert answers["opens", "m", ""] != answers["opens", "n", ""]
+    drop_client_counts(warehouse, "made")
+    assert ask(warehouse, "made", request_logs.FIRST_DAY) == answers
 
 
 @pytest.mark.parametrize("seed", range(3))
