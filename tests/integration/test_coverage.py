@@ -17,6 +17,7 @@ from tapewise.ingest.records.columns import RECORD_SCHEMA
 from tapewise.ingest.records.format import LineSettings
 from tapewise.ingest.sources.coverage_facts import judge_views
 from tapewise.ingest.sources.sources import SourceRequest
+from tapewise.ingest.upkeep.client_counts import count_clients
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.tables.mart import MartObject, read_mart
 from tests.conftest import NOW, Site, register
@@ -85,6 +86,9 @@ def archives(site: Site, tmp_path_factory: pytest.TempPathFactory) -> Iterator[p
             load_lines(f"lines of {name}", name, list(log_format.examples))
             load_lines(f"lines of {name}, not counted", name, list(log_format.examples), is_counted=False)
         with closing(warehouse.connect(Role.OWNER, autocommit=True)) as connection:
+            # Otherwise there are no cells of single clients.
+            for (archive,) in connection.execute("SELECT name FROM core.archives").fetchall():
+                count_clients(warehouse, archive)
             connection.execute("ANALYZE")
             yield connection
 

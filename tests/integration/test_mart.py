@@ -46,8 +46,11 @@ ASKED_OF_FACTS = [each for each in ASKED if each.name != "envelope_choices"]
 COMPARING = [each.name for each in READING if "b" in each.metadata.arguments]
 # Functions that read only the cells of days, unless a client is asked for.
 DAYS = ("selected_days", "selected_rates", "selected_request_days", "selected_hits", "selected_users")
-DAYS += ("selected_opens", "selected_stages")
-BY_DAY = [each.name for each in READING if {*DAYS} & {*each.metadata.depends_on}]
+DAYS += ("selected_opens", "selected_stages", "selected_hours")
+# Around what looks like a silence in the cells, mart.idle_intervals reads transfers.
+BY_DAY = [
+    each.name for each in READING if {*DAYS} & {*each.metadata.depends_on} and each.name != "idle_intervals"
+]
 # For functions that do not always read the transfers, arguments that make them do so.
 READS_TRANSFERS = {
     "idle_windows": ["client => 'cray'"],
@@ -509,12 +512,13 @@ def test_the_reading_role_sees_no_name_anywhere(database: psycopg.Connection) ->
     insert_rows(
         database,
         {
+            "archives": [{"name": "llnl", "has_client_cells": True}],
             "log_files": [{}],
             "rejected_lines": [{"line_number": 1, "text": "canary"}],
             "transfers": [
                 {**secret, "client_path": "/canary", "open_s": 1.0, "status_text": "no file /canary"},
                 {**secret, "client_path": "/canary", "ended_at": "2000-01-15T14:00:00Z"},
-                {"file_key": 1},
+                {"file_key": 1, "client": "cray", "user": "canary", "open_s": 1.0},
             ],
             "opens": [{**secret, "open_s": 1.0}],
             "namespace_events": [{**secret, "new_archive_path": "/canary"}],

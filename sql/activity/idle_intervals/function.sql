@@ -184,8 +184,8 @@ widths AS (
         by_day.*,
         CASE
             WHEN
-                extract(EPOCH FROM bounds.starts_at)::bigint % 600 = 0
-                AND extract(EPOCH FROM bounds.ends_at)::bigint % 600 = 0
+                mod(extract(EPOCH FROM bounds.starts_at)::bigint, 600) = 0
+                AND mod(extract(EPOCH FROM bounds.ends_at)::bigint, 600) = 0
                 THEN 600
             ELSE 1200
         END AS longest_s

@@ -58,7 +58,7 @@ SELECT
     hours.kind,
     hours.is_failure_logged,
     hours.week_hour / 24 + 1 AS weekday,
-    hours.week_hour % 24 AS hour,
+    mod(hours.week_hour, 24) AS hour,
     hours.transfer_count,
     hours.failed_count,
     hours.size_bytes,
