@@ -21,8 +21,8 @@ CREATE FUNCTION mart.records(
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
--- A range means whole local days.
-WITH cells AS (
+-- A range means whole local days. Not materialized, so that each part of the query reads only what it needs.
+WITH cells AS NOT MATERIALIZED (
     SELECT selected.*
     FROM
         mart.selected_days(
@@ -36,29 +36,50 @@ WITH cells AS (
         ) AS selected
 ),
 
--- Grouped by one name, and not by what depends on it: years have millions of these.
+-- Years have millions of these, so they are grouped by one number: that of the archive, times 2^32, plus the
+-- minutes since 1970, plus 2^31, because a simulated trace may begin earlier.
+numbers AS (
+    SELECT
+        archives.archive,
+        row_number() OVER (ORDER BY archives.archive) AS archive_number
+    FROM mart.archives
+),
+
 counts AS (
     SELECT
-        cells.archive,
+        (numbers.archive_number << 32) + 2147483648 AS first_key,
         unnest(cells.ten_minutes) AS minutes,
         unnest(cells.ten_minute_counts) AS transfer_count
     FROM cells
+    INNER JOIN numbers ON cells.archive = numbers.archive
 ),
 
 ten_minutes AS (
     SELECT
-        counts.archive,
         sum(counts.transfer_count) AS transfer_count,
-        counts.minutes
+        counts.first_key + counts.minutes AS minutes_key
     FROM counts
-    GROUP BY counts.minutes, counts.archive
+    GROUP BY counts.first_key + counts.minutes
 ),
 
--- The first of the busiest ten minutes of each archive.
-busiest AS (
-    SELECT DISTINCT ON (ten_minutes.archive) ten_minutes.*
+-- The first of the busiest ten minutes of each archive: the greatest number with the count in front of the
+-- minutes, which are subtracted so that the earliest gives the greatest. To sort them all would cost more.
+maxima AS (
+    SELECT
+        ten_minutes.minutes_key >> 32 AS archive_number,
+        max((ten_minutes.transfer_count << 32) + 4294967295 - (ten_minutes.minutes_key & 4294967295))
+            AS packed
     FROM ten_minutes
-    ORDER BY ten_minutes.archive ASC, ten_minutes.transfer_count DESC, ten_minutes.minutes ASC
+    GROUP BY ten_minutes.minutes_key >> 32
+),
+
+busiest AS (
+    SELECT
+        numbers.archive,
+        maxima.packed >> 32 AS transfer_count,
+        4294967295 - (maxima.packed & 4294967295) - 2147483648 AS minutes
+    FROM maxima
+    INNER JOIN numbers ON maxima.archive_number = numbers.archive_number
 ),
 
 days AS (
