@@ -325,6 +325,7 @@ def test_every_view_of_facts_is_exported_or_left_out_on_purpose() -> None:
         "daily_figures": "figures that a site reports, not events",
         "request_waits": "of simulated archives only",
         "request_cells": "sums of the requests, which are exported",
+        "client_request_cells": "as request_cells",
     }
     views = {
         each.name: each.metadata.grants == [NAMES]
