@@ -21,9 +21,32 @@ CREATE FUNCTION mart.records(
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
--- A range means whole local days. Not materialized, so that each part of the query reads only what it needs.
-WITH cells AS NOT MATERIALIZED (
-    SELECT selected.*
+-- An archive has a number here, because names take twice as long to compare.
+WITH archives AS MATERIALIZED (
+    SELECT
+        archives.archive,
+        archives.kind,
+        archives.timezone,
+        row_number() OVER (ORDER BY archives.archive) AS archive_number
+    FROM mart.archives
+),
+
+-- A range means whole local days. Three parts of the query read these columns, so they are stored.
+cells AS MATERIALIZED (
+    SELECT
+        archives.archive_number,
+        selected.interface,
+        selected.direction,
+        selected.transfer_count,
+        selected.failed_count,
+        selected.saturated_count,
+        selected.size_bytes,
+        selected.unknown_size_count,
+        selected.ten_minutes,
+        selected.ten_minute_counts,
+        selected.largest,
+        selected.longest,
+        selected.starts_on
     FROM
         mart.selected_days(
             archive => records.archive,
@@ -34,24 +57,17 @@ WITH cells AS NOT MATERIALIZED (
             client => records.client,
             class_of_service => records.class_of_service
         ) AS selected
+    INNER JOIN archives ON selected.archive = archives.archive
 ),
 
--- Years have millions of these, so they are grouped by one number: that of the archive, times 2^32, plus the
--- minutes since 1970, plus 2^31, because a simulated trace may begin earlier.
-numbers AS (
-    SELECT
-        archives.archive,
-        row_number() OVER (ORDER BY archives.archive) AS archive_number
-    FROM mart.archives
-),
-
+-- Years have millions of ten minutes, so they are grouped by one number: that of the archive, times 2^32,
+-- plus the minutes since 1970, plus 2^31, because a simulated trace may begin earlier.
 counts AS (
     SELECT
-        (numbers.archive_number << 32) + 2147483648 AS first_key,
+        (cells.archive_number << 32) + 2147483648 AS first_key,
         unnest(cells.ten_minutes) AS minutes,
         unnest(cells.ten_minute_counts) AS transfer_count
     FROM cells
-    INNER JOIN numbers ON cells.archive = numbers.archive
 ),
 
 ten_minutes AS (
@@ -64,7 +80,7 @@ ten_minutes AS (
 
 -- The first of the busiest ten minutes of each archive: the greatest number with the count in front of the
 -- minutes, which are subtracted so that the earliest gives the greatest. To sort them all would cost more.
-maxima AS (
+busiest AS (
     SELECT
         ten_minutes.minutes_key >> 32 AS archive_number,
         max((ten_minutes.transfer_count << 32) + 4294967295 - (ten_minutes.minutes_key & 4294967295))
@@ -73,20 +89,9 @@ maxima AS (
     GROUP BY ten_minutes.minutes_key >> 32
 ),
 
-busiest AS (
-    SELECT
-        numbers.archive,
-        maxima.packed >> 32 AS transfer_count,
-        4294967295 - (maxima.packed & 4294967295) - 2147483648 AS minutes
-    FROM maxima
-    INNER JOIN numbers ON maxima.archive_number = numbers.archive_number
-),
-
 days AS (
     SELECT
-        cells.archive,
-        cells.kind,
-        cells.timezone,
+        cells.archive_number,
         sum(cells.transfer_count) AS transfer_count,
         sum(cells.size_bytes) FILTER (
             WHERE
@@ -104,29 +109,25 @@ days AS (
             AS is_got_bound,
         cells.starts_on
     FROM cells
-    GROUP BY cells.starts_on, cells.archive, cells.kind, cells.timezone
+    GROUP BY cells.starts_on, cells.archive_number
 ),
 
 -- Arrays are compared by their first elements, and where these are equal, by the next, so the earliest of
 -- several equals wins.
 files AS (
     SELECT
-        cells.archive,
-        cells.kind,
-        cells.timezone,
+        cells.archive_number,
         cells.interface,
         cells.direction,
         max(cells.largest) AS largest,
         max(cells.longest) AS longest
     FROM cells
-    GROUP BY cells.interface, cells.direction, cells.archive, cells.kind, cells.timezone
+    GROUP BY cells.interface, cells.direction, cells.archive_number
 ),
 
 candidates AS (
     SELECT
-        days.archive,
-        days.kind,
-        days.timezone,
+        days.archive_number,
         named.record_number,
         named.record,
         named.value,
@@ -135,8 +136,9 @@ candidates AS (
         named.direction,
         named.is_lower_bound,
         FALSE AS is_hour_unknown,
-        days.starts_on::timestamp AT TIME ZONE days.timezone AS happened_at
+        days.starts_on::timestamp AT TIME ZONE archives.timezone AS happened_at
     FROM days
+    INNER JOIN archives ON days.archive_number = archives.archive_number
     CROSS JOIN
         LATERAL (
             VALUES
@@ -146,25 +148,20 @@ candidates AS (
         ) AS named (record_number, record, value, unit, direction, is_lower_bound)
     UNION ALL
     SELECT
-        archives.archive,
-        archives.kind,
-        archives.timezone,
+        busiest.archive_number,
         4 AS record_number,
         'most transfers that ended in ten minutes' AS record,
-        busiest.transfer_count AS value,
+        busiest.packed >> 32 AS value,
         'transfers' AS unit,
         NULL AS interface,
         NULL AS direction,
         FALSE AS is_lower_bound,
         FALSE AS is_hour_unknown,
-        to_timestamp(busiest.minutes * 60.0) AS happened_at
+        to_timestamp((4294967295 - (busiest.packed & 4294967295) - 2147483648) * 60.0) AS happened_at
     FROM busiest
-    INNER JOIN mart.archives ON busiest.archive = archives.archive
     UNION ALL
     SELECT
-        files.archive,
-        files.kind,
-        files.timezone,
+        files.archive_number,
         CASE files.direction WHEN 'put' THEN 5 ELSE 6 END AS record_number,
         CASE files.direction WHEN 'put' THEN 'largest file put' ELSE 'largest file got' END AS record,
         files.largest[1] AS value,
@@ -177,9 +174,7 @@ candidates AS (
     FROM files
     UNION ALL
     SELECT
-        files.archive,
-        files.kind,
-        files.timezone,
+        files.archive_number,
         7 AS record_number,
         'longest transfer' AS record,
         files.longest[1] AS value,
@@ -192,9 +187,9 @@ candidates AS (
     FROM files
 )
 
-SELECT DISTINCT ON (candidates.archive, candidates.record_number)
-    candidates.archive,
-    candidates.kind,
+SELECT DISTINCT ON (archives.archive, candidates.record_number)
+    archives.archive,
+    archives.kind,
     candidates.record_number,
     candidates.record || CASE WHEN candidates.is_lower_bound THEN ' (at least)' ELSE '' END AS record,
 
@@ -203,12 +198,13 @@ SELECT DISTINCT ON (candidates.archive, candidates.record_number)
     candidates.interface,
     candidates.direction,
 
-    (candidates.happened_at AT TIME ZONE candidates.timezone)::date AS happened_on,
+    (candidates.happened_at AT TIME ZONE archives.timezone)::date AS happened_on,
     CASE WHEN NOT candidates.is_hour_unknown THEN candidates.happened_at END AS happened_at
 FROM candidates
+INNER JOIN archives ON candidates.archive_number = archives.archive_number
 WHERE candidates.value IS NOT NULL
 ORDER BY
-    candidates.archive ASC,
+    archives.archive ASC,
     candidates.record_number ASC,
     candidates.value DESC,
     candidates.happened_at ASC,
