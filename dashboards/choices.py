@@ -31,7 +31,7 @@ MODEL = """\
         classes.model,
         sum(classes.request_count) DESC
     LIMIT 1"""
-# One interface for each direction. Transfers are counted in `mart.activity_cells`, which has few rows.
+# One interface for each direction: that with the most transfers on the days that the range touches.
 ROUTES = """\
     SELECT DISTINCT ON (cells.direction)
         asked_for.archive, asked_for.timezone, cells.interface, cells.direction
@@ -41,7 +41,9 @@ ROUTES = """\
         ORDER BY array_position(ARRAY['measured', 'synthetic', 'simulated'], kind), archive
         LIMIT 1
     ) AS asked_for
-    INNER JOIN mart.activity_cells AS cells ON asked_for.archive = cells.archive{where_route}
+    CROSS JOIN LATERAL mart.selected_days(
+        archive => asked_for.archive, since => {since}, until => {until}
+    ) AS cells{where_route}
     GROUP BY asked_for.archive, asked_for.timezone, cells.interface, cells.direction
     ORDER BY cells.direction, sum(cells.transfer_count) DESC, cells.interface"""
 # An archive's logs next to simulations of its requests. Each role has its own colour, so a simulated archive
@@ -89,18 +91,17 @@ CHOICES = {
 def write_choice(dataset: str, *, with_filters: bool) -> str:
     """Write the query that chooses the defaults, with or without the dashboard's filters."""
     archive, model, route = "", "", ""
+    since = until = "NULL"
     if with_filters:
         archive = _where({"archive": "archive"})
         model = _where(
             {"archives.archive": "archive", "classes.model": "model", "classes.interface": "interface"}
         )
         since, until = write_time("from_dttm", "asked_for"), write_time("to_dttm", "asked_for")
-        route = (
-            _where({"cells.interface": "interface", "cells.direction": "direction"})
-            + f"\n        AND cells.cell_at >= coalesce({since}, timestamptz '-infinity')"
-            + f"\n        AND cells.cell_at < coalesce({until}, timestamptz 'infinity')"
-        )
-    return CHOICES.get(dataset, ARCHIVE).format(where_archive=archive, where_model=model, where_route=route)
+        route = _where({"cells.interface": "interface", "cells.direction": "direction"})
+    return CHOICES.get(dataset, ARCHIVE).format(
+        where_archive=archive, where_model=model, where_route=route, since=since, until=until
+    )
 
 
 def write_time(variable: str, archive: str) -> str:

@@ -49,17 +49,17 @@ CROSS JOIN LATERAL (
 ) AS asked
 CROSS JOIN LATERAL (
     SELECT
-        (min(cells.cell_at) AT TIME ZONE chosen.timezone)::date AS first_on,
-        (max(cells.cell_at) AT TIME ZONE chosen.timezone)::date AS last_on,
+        min(cells.starts_on) AS first_on,
+        max(cells.starts_on) AS last_on,
         coalesce(
             bool_or(
                 (asked.interface IS NULL OR cells.interface = asked.interface)
                 AND (asked.direction IS NULL OR cells.direction = asked.direction)
-                AND cells.cell_at >= coalesce(asked.since, '-infinity') - interval '10 minutes'
-                AND cells.cell_at < coalesce(asked.until, 'infinity')
+                AND cells.starts_on >= (coalesce(asked.since, '-infinity') AT TIME ZONE chosen.timezone)::date
+                AND cells.starts_on < coalesce(asked.until, 'infinity') AT TIME ZONE chosen.timezone
             ), FALSE
         ) AS is_any_in_range
-    FROM mart.activity_cells AS cells
+    FROM mart.day_cells AS cells
     WHERE cells.archive = chosen.archive
 ) AS transfers
 CROSS JOIN LATERAL (
@@ -108,52 +108,55 @@ CROSS JOIN LATERAL (
         ON coverage.archive = chosen.archive AND charts.view_name = coverage.view_name
     LEFT JOIN LATERAL (
         SELECT cells.interface
-        FROM mart.activity_cells AS cells
+        FROM mart.selected_days(
+            archive => chosen.archive, since => asked.since, until => asked.until
+        ) AS cells
         WHERE charts.is_of_one_interface
             AND asked.interface IS NULL
-            AND cells.archive = chosen.archive
             AND cells.direction = charts.direction
-            AND cells.cell_at >= coalesce(asked.since, '-infinity')
-            AND cells.cell_at < coalesce(asked.until, 'infinity')
         GROUP BY cells.interface
         ORDER BY sum(cells.transfer_count) DESC, cells.interface
         LIMIT 1
     ) AS shown ON TRUE
-    LEFT JOIN LATERAL (
+    -- Within CASE, choices are only looked at for charts that have some.
+    CROSS JOIN LATERAL (
         SELECT
-            CASE
-                WHEN choices.preparation_id IS NULL
-                    THEN concat(
-                        'too many transfers to fit an envelope while you wait; run',
-                        ' `tapewise refresh --archive ' || {archive},
-                        ' --since ' || to_char(asked.since AT TIME ZONE chosen.timezone, {form}),
-                        ' --until ' || to_char(asked.until AT TIME ZONE chosen.timezone, {form}),
-                        ' --client ' || {client},
-                        ' --class-of-service ' || {class_of_service},
-                        '`'
-                    )
-                ELSE concat(
-                    'the envelope was computed at ',
-                    to_char(choices.computed_at AT TIME ZONE chosen.timezone, 'YYYY-MM-DD HH24:MI'),
+            CASE WHEN charts.is_of_prepared THEN (
+                SELECT
                     CASE
-                        WHEN choices.newer_count > 0
-                            THEN ', before ' || choices.newer_count || ' more transfers were loaded'
-                        WHEN choices.newer_count < 0
-                            THEN ', before ' || -choices.newer_count || ' transfers were removed'
+                        WHEN choices.preparation_id IS NULL
+                            THEN concat(
+                                'too many transfers to fit an envelope while you wait; run',
+                                ' `tapewise refresh --archive ' || {archive},
+                                ' --since ' || to_char(asked.since AT TIME ZONE chosen.timezone, {form}),
+                                ' --until ' || to_char(asked.until AT TIME ZONE chosen.timezone, {form}),
+                                ' --client ' || {client},
+                                ' --class-of-service ' || {class_of_service},
+                                '`'
+                            )
+                        ELSE concat(
+                            'the envelope was computed at ',
+                            to_char(choices.computed_at AT TIME ZONE chosen.timezone, 'YYYY-MM-DD HH24:MI'),
+                            CASE
+                                WHEN choices.newer_count > 0
+                                    THEN ', before ' || choices.newer_count || ' more transfers were loaded'
+                                WHEN choices.newer_count < 0
+                                    THEN ', before ' || -choices.newer_count || ' transfers were removed'
+                            END
+                        )
                     END
-                )
-            END AS note
-        FROM mart.envelope_choices(
-            archive => chosen.archive,
-            since => asked.since,
-            until => asked.until,
-            interface => coalesce(asked.interface, shown.interface),
-            direction => coalesce(charts.direction, asked.direction),
-            client => asked.client,
-            class_of_service => asked.class_of_service
-        ) AS choices
-        WHERE charts.is_of_prepared AND NOT choices.is_fresh
-    ) AS prepared ON TRUE
+                FROM mart.envelope_choices(
+                    archive => chosen.archive,
+                    since => asked.since,
+                    until => asked.until,
+                    interface => coalesce(asked.interface, shown.interface),
+                    direction => coalesce(charts.direction, asked.direction),
+                    client => asked.client,
+                    class_of_service => asked.class_of_service
+                ) AS choices
+                WHERE NOT choices.is_fresh
+            ) END AS note
+    ) AS prepared
     UNION ALL
     SELECT pages.page, 1000, 'any other empty chart', 'nothing matches the filters'
     FROM (
