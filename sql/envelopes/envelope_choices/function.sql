@@ -24,7 +24,16 @@ AS $function$
 WITH ranges AS (
     SELECT
         cells.archive,
-        sum(cells.transfer_count)::bigint AS transfer_count
+        sum(cells.transfer_count)::bigint AS range_count,
+        sum(cells.transfer_count) FILTER (
+            WHERE
+            (envelope_choices.interface IS NULL OR cells.interface = envelope_choices.interface)
+            AND (envelope_choices.direction IS NULL OR cells.direction = envelope_choices.direction)
+            AND (
+                envelope_choices.class_of_service IS NULL
+                OR cells.class_of_service = envelope_choices.class_of_service
+            )
+        )::bigint AS transfer_count
     FROM
         mart.selected_days(
             archive => envelope_choices.archive,
@@ -38,34 +47,13 @@ WITH ranges AS (
     GROUP BY cells.archive
 ),
 
-selections AS (
-    SELECT
-        cells.archive,
-        sum(cells.transfer_count)::bigint AS transfer_count
-    FROM
-        mart.selected_days(
-            archive => envelope_choices.archive,
-            since => envelope_choices.since,
-            until => envelope_choices.until,
-            interface => envelope_choices.interface,
-            direction => envelope_choices.direction,
-            class_of_service => envelope_choices.class_of_service
-        ) AS cells
-    INNER JOIN mart.archives ON cells.archive = archives.archive
-    WHERE
-        cells.starts_on
-        >= coalesce((archives.retained_since AT TIME ZONE archives.timezone)::date, date '-infinity')
-    GROUP BY cells.archive
-),
-
 counts AS (
     SELECT
         archives.archive,
-        coalesce(ranges.transfer_count, 0) AS range_count,
-        coalesce(selections.transfer_count, 0) AS transfer_count
+        coalesce(ranges.range_count, 0) AS range_count,
+        coalesce(ranges.transfer_count, 0) AS transfer_count
     FROM mart.archives
     LEFT JOIN ranges ON archives.archive = ranges.archive
-    LEFT JOIN selections ON archives.archive = selections.archive
     WHERE envelope_choices.archive IS NULL OR archives.archive = envelope_choices.archive
 ),
 
