@@ -288,8 +288,8 @@ class Mart:
             timezone: the archive's time zone (IANA name), in which days, weekdays and hours are counted
             created_at: when the archive was added to the warehouse
             retained_since: the time from which individual transactions are kept (`tapewise forget`
-                removes earlier ones); only mart.activity and mart.activity_cells cover earlier times.
-                Null if nothing is forgotten
+                removes earlier ones); earlier times are covered only by mart.activity and by what is
+                counted by day. Null if nothing is forgotten
             client_cells_since: the first local day of which single clients are counted, if earlier days
                 were forgotten before; otherwise null
             has_client_cells: whether loads also count each client machine of its own (`tapewise

@@ -10,7 +10,7 @@ import click
 
 from tapewise.ingest.pseudonyms.keys import PseudonymKey, read_key
 from tapewise.ingest.sources.archives import drop_archive, list_archives
-from tapewise.ingest.upkeep.client_counts import count_clients, drop_client_counts
+from tapewise.ingest.upkeep.client_counts import count_clients, drop_client_counts, find_forgotten_counts
 from tapewise.ingest.upkeep.explanations import LineFate, explain_line, explain_row
 from tapewise.schema.database import Role
 from tapewise.schema.errors import SettingsError
@@ -113,36 +113,48 @@ def list_command(settings: Settings, as_json: bool) -> None:
 
 @archives.command()
 @click.argument("name")
-@click.option("--on/--off", "is_on", required=True, default=None, help="Whether to count single clients.")
+# Two options, and not one with two names: if that is left out, click takes it for --off.
+@click.option("--on", "is_on", is_flag=True, help="Count each client machine separately.")
+@click.option("--off", "is_off", is_flag=True, help="Do not, and delete what was counted.")
+@click.option("--yes", is_flag=True, help="Do not ask before counts of forgotten days are deleted.")
 @click.pass_obj
-def clients(settings: Settings, name: str, is_on: bool) -> None:
-    """Choose whether archive NAME also counts each client machine of its own.
+def clients(settings: Settings, name: str, is_on: bool, is_off: bool, yes: bool) -> None:
+    """Choose whether archive NAME also counts each client machine separately: --on or --off.
 
-    Then what dashboards ask about one client is answered at once, and not from all transfers. Loads take
-    longer, and the warehouse takes more disk. --on counts what is there already, except days whose detail is
-    forgotten; --off deletes what was counted of single clients.
+    With --on, questions of dashboards about one client are answered at once, and not from all transfers.
+    Loads take longer, and the warehouse takes more disk. --on counts what is there already, except days whose
+    detail is forgotten; --off deletes these counts.
 
     Example: tapewise archives clients hpss --on
     """
+    if is_on == is_off:
+        raise click.UsageError("Give one of --on and --off.")
     label = escape_controls(f"'{name}'")
 
     def report_wait() -> None:
         click.echo(f"Waiting for a load of {label} to end ...", err=True)
 
     with open_ready_warehouse(settings) as warehouse:
+        forgotten_on = None if is_on or yes else find_forgotten_counts(warehouse, name)
+        if forgotten_on is not None:
+            click.confirm(
+                f"Archive {label} has counts of single clients of days whose detail is forgotten, the first"
+                f" of them {forgotten_on}. They cannot be counted again. Delete them?",
+                abort=True,
+            )
         counts = (count_clients if is_on else drop_client_counts)(warehouse, name, report_wait)
-    if not is_on:
+    found = f"{counts.client_count:,} {'client' if counts.client_count == 1 else 'clients'}"
+    if is_off:
         click.echo(
-            f"Archive {label} counts no single clients any more, and has deleted the cells of"
-            f" {counts.client_count:,}."
+            f"Archive {label} counts no single clients any more. The cells of {found} are deleted."
             if counts.is_changed
-            else f"Archive {label} counts no single clients."
+            else f"Archive {label} already counts no single clients."
         )
         return
-    since = f" since {counts.since}, the first day whose detail it has" if counts.since else ""
+    since = f", since {counts.since}, the first day whose detail it has" if counts.since else ""
     click.echo(
-        f"Archive {label} {'now' if counts.is_changed else 'already'} counts single clients{since}:"
-        f" {counts.client_count:,} so far."
+        f"Archive {label} {'now' if counts.is_changed else 'already'} counts each client separately{since}:"
+        f" {found} so far."
     )
 
 

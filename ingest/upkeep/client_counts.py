@@ -111,6 +111,24 @@ def drop_client_counts(
     return ClientCounts(is_counted, len(set(dropped)))
 
 
+def find_forgotten_counts(warehouse: Warehouse, name: str) -> date | None:
+    """Return the first day of archive `name` with counts of single clients that is forgotten; None without.
+
+    Raises LookupFailedError if there is no such archive.
+    """
+    with closing(warehouse.connect(Role.OWNER)) as connection:
+        row = connection.execute(
+            "SELECT min(day) FROM core.day_cells JOIN core.routes ON routes.id = route_id"
+            " JOIN ledger.sources ON sources.id = source_id JOIN core.archives ON archives.id = archive_id"
+            " WHERE archives.id = %s AND client_id IS NOT NULL"
+            " AND day < (retained_since AT TIME ZONE archives.timezone)::date",
+            [get_archive(connection, name).id],
+        ).fetchone()
+    assert row is not None
+    first_on: date | None = row[0]
+    return first_on
+
+
 def _lock(
     connection: psycopg.Connection, name: str, on_wait: Callable[[], None] | None
 ) -> tuple[Archive, bool]:

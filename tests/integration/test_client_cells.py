@@ -1,14 +1,16 @@
 """An archive may count each client of its own: its cells are a recount then, and answer as the facts do."""
 
 import random
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
+from tapewise.ingest.commands.explain import clients
 from tapewise.ingest.formats.registry import find_format
 from tapewise.ingest.loading.loads import load_file
 from tapewise.ingest.sources.archives import drop_archive
@@ -338,3 +340,38 @@ def test_days_forgotten_before_are_unknown_and_names_stay(
         assert connection.execute(state).fetchone() == (False, None)
         assert connection.execute("SELECT name FROM core.hosts").fetchall() == [("k",)]
         check_warehouse(warehouse)
+
+
+def test_the_command_deletes_counts_only_if_it_is_asked_to(
+    read: Callable[..., None], warehouse: Warehouse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither option is not --off, and counts of forgotten days are deleted only after a question."""
+
+    @contextmanager
+    def open_it(settings: object) -> Iterator[Warehouse]:
+        yield warehouse
+
+    monkeypatch.setattr("tapewise.ingest.commands.explain.open_ready_warehouse", open_it)
+
+    def run(*options: str, answer: str = "") -> tuple[int, str]:
+        result = CliRunner().invoke(clients, ["llnl", *options], input=answer)
+        return result.exit_code, result.output
+
+    for number, day in enumerate(("98/01/02", "98/01/08")):
+        (tmp_path / f"nft.{number}").write_text(f"000001 {day} 12:00:00 js 7 1.0\n")
+        read(tmp_path / f"nft.{number}", "nft")
+    assert run("--off") == (0, "Archive 'llnl' already counts no single clients.\n")
+    assert run("--on") == (0, "Archive 'llnl' now counts each client separately: 1 client so far.\n")
+    assert run("--on") == (0, "Archive 'llnl' already counts each client separately: 1 client so far.\n")
+    for options in ((), ("--on", "--off")):
+        status, said = run(*options)
+        assert status == 2
+        assert "Give one of --on and --off." in said
+    forget_detail(warehouse, "llnl", date(1998, 1, 5), NOW)
+    status, said = run("--off", answer="n\n")
+    assert status == 1
+    assert "the first of them 1998-01-02" in said
+    assert count_routes(warehouse) > 0
+    status, said = run("--off", "--yes")
+    assert (status, count_routes(warehouse)) == (0, 0)
+    assert said.endswith("The cells of 1 client are deleted.\n")
