@@ -138,8 +138,8 @@ def clients(settings: Settings, name: str, is_on: bool, is_off: bool, yes: bool)
         forgotten_on = None if is_on or yes else find_forgotten_counts(warehouse, name)
         if forgotten_on is not None:
             click.confirm(
-                f"Archive {label} has counts of single clients of days whose detail is forgotten, the first"
-                f" of them {forgotten_on}. They cannot be counted again. Delete them?",
+                f"Archive {label} counts single clients on days before {forgotten_on}, whose detail is"
+                " forgotten. They cannot be counted again. Delete these counts?",
                 abort=True,
             )
         counts = (count_clients if is_on else drop_client_counts)(warehouse, name, report_wait)

@@ -112,21 +112,18 @@ def drop_client_counts(
 
 
 def find_forgotten_counts(warehouse: Warehouse, name: str) -> date | None:
-    """Return the first day of archive `name` with counts of single clients that is forgotten; None without.
+    """Return the day before which archive `name` counts single clients although their detail is forgotten.
 
-    Raises LookupFailedError if there is no such archive.
+    None if there are no such days. Raises LookupFailedError if there is no such archive.
     """
     with closing(warehouse.connect(Role.OWNER)) as connection:
         row = connection.execute(
-            "SELECT min(day) FROM core.day_cells JOIN core.routes ON routes.id = route_id"
-            " JOIN ledger.sources ON sources.id = source_id JOIN core.archives ON archives.id = archive_id"
-            " WHERE archives.id = %s AND client_id IS NOT NULL"
-            " AND day < (retained_since AT TIME ZONE archives.timezone)::date",
+            "SELECT kept_on FROM core.archives"
+            " CROSS JOIN LATERAL (VALUES ((retained_since AT TIME ZONE timezone)::date)) AS edge (kept_on)"
+            " WHERE id = %s AND has_client_cells AND kept_on > coalesce(client_cells_since, '-infinity')",
             [get_archive(connection, name).id],
         ).fetchone()
-    assert row is not None
-    first_on: date | None = row[0]
-    return first_on
+    return None if row is None else row[0]
 
 
 def _lock(

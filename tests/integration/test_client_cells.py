@@ -367,10 +367,16 @@ def test_the_command_deletes_counts_only_if_it_is_asked_to(
         status, said = run(*options)
         assert status == 2
         assert "Give one of --on and --off." in said
+    # What is forgotten before --on is never counted, so nothing is lost.
+    assert run("--off")[0] == 0
+    forget_detail(warehouse, "llnl", date(1998, 1, 1), NOW)
+    assert run("--on")[0] == 0
+    assert run("--off")[0] == 0
+    assert run("--on")[0] == 0
     forget_detail(warehouse, "llnl", date(1998, 1, 5), NOW)
     status, said = run("--off", answer="n\n")
     assert status == 1
-    assert "the first of them 1998-01-02" in said
+    assert "on days before 1998-01-05" in said
     assert count_routes(warehouse) > 0
     status, said = run("--off", "--yes")
     assert (status, count_routes(warehouse)) == (0, 0)

@@ -176,9 +176,9 @@ by_day AS (
     GROUP BY archives.archive_number, selected.starts_on
 ),
 
--- A bit stands for ten minutes in UTC. It marks ten minutes of the local clock, which begin in them. Where
--- clocks differ from UTC by a multiple of ten minutes, these are the same, and otherwise the transfer may
--- have ended up to ten minutes later.
+-- Each bit is for ten minutes in UTC. It is set if ten minutes of the local clock with transfers begin in
+-- them. Where clocks differ from UTC by a multiple of ten minutes, these are the same. Otherwise, a transfer
+-- may have ended up to ten minutes later.
 widths AS (
     SELECT
         by_day.*,
