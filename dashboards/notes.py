@@ -37,38 +37,128 @@ METADATA = {
 }
 
 _SQL = """\
-SELECT notes.page, notes.place, notes.chart, notes.note
-FROM (
+WITH chosen AS (
 {choice}
-) AS chosen
-CROSS JOIN LATERAL (
+),
+
+asked AS (
     SELECT
+        chosen.archive,
+        chosen.kind,
+        chosen.timezone,
 {asked},
         CAST({since} AS timestamptz) AS since,
         CAST({until} AS timestamptz) AS until
-) AS asked
-CROSS JOIN LATERAL (
+    FROM chosen
+),
+
+charts (
+    page, place, chart, view_name, direction, fate, is_of_time, is_of_one_interface, is_of_model, is_of_prepared
+) AS (
+    VALUES
+{charts}
+),
+
+-- All that is asked of days, read once.
+interfaces AS MATERIALIZED (
     SELECT
+        cells.interface,
+        cells.direction,
         min(cells.starts_on) AS first_on,
         max(cells.starts_on) AS last_on,
         coalesce(
+            sum(cells.transfer_count) FILTER (
+                WHERE cells.starts_on >= (coalesce(asked.since, '-infinity') AT TIME ZONE asked.timezone)::date
+                AND cells.starts_on < coalesce(asked.until, 'infinity') AT TIME ZONE asked.timezone
+            ), 0
+        ) AS transfer_count
+    FROM asked
+    INNER JOIN mart.day_cells AS cells ON asked.archive = cells.archive
+    GROUP BY cells.interface, cells.direction
+),
+
+transfers AS (
+    SELECT
+        min(interfaces.first_on) AS first_on,
+        max(interfaces.last_on) AS last_on,
+        coalesce(
             bool_or(
-                (asked.interface IS NULL OR cells.interface = asked.interface)
-                AND (asked.direction IS NULL OR cells.direction = asked.direction)
-                AND cells.starts_on >= (coalesce(asked.since, '-infinity') AT TIME ZONE chosen.timezone)::date
-                AND cells.starts_on < coalesce(asked.until, 'infinity') AT TIME ZONE chosen.timezone
+                (asked.interface IS NULL OR interfaces.interface = asked.interface)
+                AND (asked.direction IS NULL OR interfaces.direction = asked.direction)
+                AND interfaces.transfer_count > 0
             ), FALSE
         ) AS is_any_in_range
-    FROM mart.day_cells AS cells
-    WHERE cells.archive = chosen.archive
-) AS transfers
+    FROM asked
+    CROSS JOIN interfaces
+),
+
+-- The interface that charts of one interface show if none is chosen.
+busiest AS (
+    SELECT DISTINCT ON (interfaces.direction) interfaces.direction, interfaces.interface
+    FROM asked
+    CROSS JOIN interfaces
+    WHERE asked.interface IS NULL AND interfaces.transfer_count > 0
+    ORDER BY interfaces.direction, interfaces.transfer_count DESC, interfaces.interface
+),
+
+-- What is said about prepared answers, once for all charts of an interface and direction.
+prepared AS MATERIALIZED (
+    SELECT
+        routes.interface,
+        routes.direction,
+        CASE
+            WHEN choices.preparation_id IS NULL
+                THEN concat(
+                    'too many transfers to fit an envelope while you wait; run',
+                    ' `tapewise refresh --archive ' || {archive},
+                    ' --since ' || to_char(asked.since AT TIME ZONE asked.timezone, {form}),
+                    ' --until ' || to_char(asked.until AT TIME ZONE asked.timezone, {form}),
+                    ' --client ' || {client},
+                    ' --class-of-service ' || {class_of_service},
+                    '`'
+                )
+            ELSE concat(
+                'the envelope was computed at ',
+                to_char(choices.computed_at AT TIME ZONE asked.timezone, 'YYYY-MM-DD HH24:MI'),
+                CASE
+                    WHEN choices.newer_count > 0
+                        THEN ', before ' || choices.newer_count || ' more transfers were loaded'
+                    WHEN choices.newer_count < 0
+                        THEN ', before ' || -choices.newer_count || ' transfers were removed'
+                END
+            )
+        END AS note
+    FROM asked
+    CROSS JOIN LATERAL (
+        SELECT DISTINCT
+            coalesce(asked.interface, busiest.interface) AS interface,
+            coalesce(charts.direction, asked.direction) AS direction
+        FROM charts
+        LEFT JOIN busiest ON charts.is_of_one_interface AND charts.direction = busiest.direction
+        WHERE charts.is_of_prepared
+    ) AS routes
+    CROSS JOIN LATERAL mart.envelope_choices(
+        archive => asked.archive,
+        since => asked.since,
+        until => asked.until,
+        interface => routes.interface,
+        direction => routes.direction,
+        client => asked.client,
+        class_of_service => asked.class_of_service
+    ) AS choices
+    WHERE NOT choices.is_fresh
+)
+
+SELECT notes.page, notes.place, notes.chart, notes.note
+FROM asked
+CROSS JOIN transfers
 CROSS JOIN LATERAL (
     SELECT
         charts.page,
         charts.place,
         charts.chart,
         CASE
-            WHEN coverage.state = 'not' AND chosen.kind = 'simulated'
+            WHEN coverage.state = 'not' AND asked.kind = 'simulated'
                 THEN replace(coverage.why, 'not in this log', 'not in a simulated archive')
             WHEN coverage.state = 'not' THEN coverage.why
             WHEN charts.direction <> asked.direction
@@ -76,12 +166,12 @@ CROSS JOIN LATERAL (
             WHEN charts.is_of_model AND NOT EXISTS (
                 SELECT FROM mart.workload_models AS models
                 INNER JOIN mart.related_archives AS related ON models.archive = related.related_archive
-                WHERE related.archive = chosen.archive
+                WHERE related.archive = asked.archive
                     AND (charts.view_name = 'class_days' OR related.relation = 'itself')
             ) THEN 'no workload model was fitted to this archive'
             WHEN charts.fate IS NOT NULL AND NOT EXISTS (
                 SELECT FROM mart.line_fates AS fates
-                WHERE fates.archive = chosen.archive AND fates.fate = charts.fate
+                WHERE fates.archive = asked.archive AND fates.fate = charts.fate
             ) THEN 'no line of this archive was ' || charts.fate
             WHEN charts.is_of_time AND NOT transfers.is_any_in_range
                 THEN coalesce(
@@ -91,72 +181,22 @@ CROSS JOIN LATERAL (
             ELSE nullif(
                 concat_ws(
                     '; ',
-                    'only for ' || shown.interface || ', which has the most ' || charts.direction
+                    'only for ' || busiest.interface || ', which has the most ' || charts.direction
                     || 's; choose another interface to see its line',
-                    prepared.note
+                    -- Within CASE, preparations are only looked for on a page that shows some.
+                    CASE WHEN charts.is_of_prepared THEN (
+                        SELECT prepared.note
+                        FROM prepared
+                        WHERE prepared.interface IS NOT DISTINCT FROM coalesce(asked.interface, busiest.interface)
+                            AND prepared.direction IS NOT DISTINCT FROM coalesce(charts.direction, asked.direction)
+                    ) END
                 ), ''
             )
         END AS note
-    FROM (
-        VALUES
-{charts}
-    ) AS charts (
-        page, place, chart, view_name, direction, fate, is_of_time, is_of_one_interface, is_of_model,
-        is_of_prepared
-    )
+    FROM charts
     LEFT JOIN mart.coverage AS coverage
-        ON coverage.archive = chosen.archive AND charts.view_name = coverage.view_name
-    LEFT JOIN LATERAL (
-        SELECT cells.interface
-        FROM mart.selected_days(
-            archive => chosen.archive, since => asked.since, until => asked.until
-        ) AS cells
-        WHERE charts.is_of_one_interface
-            AND asked.interface IS NULL
-            AND cells.direction = charts.direction
-        GROUP BY cells.interface
-        ORDER BY sum(cells.transfer_count) DESC, cells.interface
-        LIMIT 1
-    ) AS shown ON TRUE
-    -- Within CASE, choices are only looked at for charts that have some.
-    CROSS JOIN LATERAL (
-        SELECT
-            CASE WHEN charts.is_of_prepared THEN (
-                SELECT
-                    CASE
-                        WHEN choices.preparation_id IS NULL
-                            THEN concat(
-                                'too many transfers to fit an envelope while you wait; run',
-                                ' `tapewise refresh --archive ' || {archive},
-                                ' --since ' || to_char(asked.since AT TIME ZONE chosen.timezone, {form}),
-                                ' --until ' || to_char(asked.until AT TIME ZONE chosen.timezone, {form}),
-                                ' --client ' || {client},
-                                ' --class-of-service ' || {class_of_service},
-                                '`'
-                            )
-                        ELSE concat(
-                            'the envelope was computed at ',
-                            to_char(choices.computed_at AT TIME ZONE chosen.timezone, 'YYYY-MM-DD HH24:MI'),
-                            CASE
-                                WHEN choices.newer_count > 0
-                                    THEN ', before ' || choices.newer_count || ' more transfers were loaded'
-                                WHEN choices.newer_count < 0
-                                    THEN ', before ' || -choices.newer_count || ' transfers were removed'
-                            END
-                        )
-                    END
-                FROM mart.envelope_choices(
-                    archive => chosen.archive,
-                    since => asked.since,
-                    until => asked.until,
-                    interface => coalesce(asked.interface, shown.interface),
-                    direction => coalesce(charts.direction, asked.direction),
-                    client => asked.client,
-                    class_of_service => asked.class_of_service
-                ) AS choices
-                WHERE NOT choices.is_fresh
-            ) END AS note
-    ) AS prepared
+        ON coverage.archive = asked.archive AND charts.view_name = coverage.view_name
+    LEFT JOIN busiest ON charts.is_of_one_interface AND charts.direction = busiest.direction
     UNION ALL
     SELECT pages.page, 1000, 'any other empty chart', 'nothing matches the filters'
     FROM (
@@ -178,7 +218,7 @@ CROSS JOIN LATERAL (
     ) AS pages (page)
     WHERE asked.client IS NOT NULL AND EXISTS (
         SELECT FROM mart.archives AS archives
-        WHERE archives.archive = chosen.archive AND NOT archives.has_client_cells
+        WHERE archives.archive = asked.archive AND NOT archives.has_client_cells
     )
 ) AS notes
 WHERE notes.note IS NOT NULL"""
@@ -194,7 +234,7 @@ def write_notes(*, with_filters: bool) -> str:
     client_pages = dict.fromkeys(row[0] for row in rows if row[3] in OF_CLIENT_CELLS)
     return _SQL.format(
         form="'YYYY-MM-DD\"T\"HH24:MI'",
-        archive=write_word("chosen.archive"),
+        archive=write_word("asked.archive"),
         client=write_word("asked.client"),
         class_of_service=write_word("asked.class_of_service"),
         choice=write_choice(NAME, with_filters=with_filters),

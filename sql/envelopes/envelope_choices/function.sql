@@ -94,16 +94,21 @@ SELECT
     choices.archive,
     prepared.preparation_id,
     choices.transfer_count,
-    (
-        SELECT coalesce(sum(cells.transfer_count), 0)::bigint - prepared.counted_count
-        FROM
-            mart.selected_days(
-                archive => prepared.archive,
-                since => prepared.since,
-                until => prepared.until,
-                class_of_service => prepared.class_of_service
-            ) AS cells
-    ) AS newer_count,
+    -- Nothing is counted if there is nothing to compare it with.
+    CASE
+        WHEN prepared.preparation_id IS NOT NULL
+            THEN
+                (
+                    SELECT coalesce(sum(cells.transfer_count), 0)::bigint - prepared.counted_count
+                    FROM
+                        mart.selected_days(
+                            archive => prepared.archive,
+                            since => prepared.since,
+                            until => prepared.until,
+                            class_of_service => prepared.class_of_service
+                        ) AS cells
+                )
+    END AS newer_count,
     choices.is_fresh,
     prepared.computed_at
 FROM choices
