@@ -126,6 +126,20 @@ neighbours AS (
         FILTER (WHERE 10 * (numbered.upto - 1) >= 9 * numbered.last_place)
             AS p90_high
     FROM numbered
+    -- All other bins are too low or too high to have such a neighbour.
+    WHERE
+        (
+            10 * numbered.upto >= 1 * numbered.last_place
+            AND 10 * (numbered.upto - numbered.rate_count - 1) <= 1 * numbered.last_place
+        )
+        OR (
+            10 * numbered.upto >= 5 * numbered.last_place
+            AND 10 * (numbered.upto - numbered.rate_count - 1) <= 5 * numbered.last_place
+        )
+        OR (
+            10 * numbered.upto >= 9 * numbered.last_place
+            AND 10 * (numbered.upto - numbered.rate_count - 1) <= 9 * numbered.last_place
+        )
     GROUP BY numbered.month_number, numbered.last_place
 ),
 
