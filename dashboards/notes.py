@@ -53,7 +53,8 @@ asked AS (
 ),
 
 charts (
-    page, place, chart, view_name, direction, fate, is_of_time, is_of_one_interface, is_of_model, is_of_prepared
+    page, place, chart, view_name, direction, fate, is_of_time, is_of_one_interface, is_of_model,
+    is_of_prepared
 ) AS (
     VALUES
 {charts}
@@ -68,7 +69,8 @@ interfaces AS MATERIALIZED (
         max(cells.starts_on) AS last_on,
         coalesce(
             sum(cells.transfer_count) FILTER (
-                WHERE cells.starts_on >= (coalesce(asked.since, '-infinity') AT TIME ZONE asked.timezone)::date
+                WHERE
+                cells.starts_on >= (coalesce(asked.since, '-infinity') AT TIME ZONE asked.timezone)::date
                 AND cells.starts_on < coalesce(asked.until, 'infinity') AT TIME ZONE asked.timezone
             ), 0
         ) AS transfer_count
@@ -187,8 +189,11 @@ CROSS JOIN LATERAL (
                     CASE WHEN charts.is_of_prepared THEN (
                         SELECT prepared.note
                         FROM prepared
-                        WHERE prepared.interface IS NOT DISTINCT FROM coalesce(asked.interface, busiest.interface)
-                            AND prepared.direction IS NOT DISTINCT FROM coalesce(charts.direction, asked.direction)
+                        WHERE
+                            prepared.interface
+                            IS NOT DISTINCT FROM coalesce(asked.interface, busiest.interface)
+                            AND prepared.direction
+                            IS NOT DISTINCT FROM coalesce(charts.direction, asked.direction)
                     ) END
                 ), ''
             )

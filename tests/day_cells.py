@@ -100,7 +100,7 @@ _RECOUNT = f"""
         SELECT cell, array_agg((extract(epoch FROM at) / 60)::integer ORDER BY at) AS ten_minutes,
             array_agg(n ORDER BY at) AS ten_minute_counts,
             array_agg(sixth + 96) AS sixths,
-            sum(n * ('1' || repeat('0', (8 * (sixth + 96 - 144 * (day - date '1970-01-01')))::integer))::numeric)
+            sum(n * ('1' || repeat('0', 8 * (sixth + 96 - 144 * (day - '1970-01-01'))::integer))::numeric)
                 AS digits
         FROM ten_counts GROUP BY cell
     ),

@@ -1,4 +1,4 @@
-"""The counts of the ten minutes of a day cell as one number, so that those of many cells are added up at once."""
+"""The counts of the ten minutes of a day cell as one number, which is faster to add up than arrays."""
 
 from tapewise.migrations.statements import run
 
@@ -10,8 +10,8 @@ def upgrade() -> None:
     """Add the column, which the database computes from the ten minutes that are there."""
     run(
         """
-        CREATE FUNCTION core.write_ten_minutes(day date, ten_minutes integer[], counts integer[]) RETURNS numeric
-        LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $function$
+        CREATE FUNCTION core.write_ten_minutes(day date, ten_minutes integer[], counts integer[])
+        RETURNS numeric LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $function$
             SELECT coalesce(
                 string_agg(
                     lpad(total::text, 8, '0') || repeat('0', 8 * (place - place_below - 1)), ''
@@ -29,7 +29,7 @@ def upgrade() -> None:
             ) AS totals
         $function$;
         COMMENT ON FUNCTION core.write_ten_minutes(date, integer[], integer[]) IS
-            'Eight digits for each ten minutes of 56 hours, the last ones for those 16 hours before the day begins in UTC';
+            'Eight digits for each ten minutes of 56 hours; the last ones are 16 hours before the day begins in UTC';
         REVOKE ALL ON FUNCTION core.write_ten_minutes(date, integer[], integer[]) FROM PUBLIC;
         GRANT EXECUTE ON FUNCTION core.write_ten_minutes(date, integer[], integer[]) TO tapewise_loader;
 

@@ -11,7 +11,8 @@ CREATE SCHEMA ledger;
 CREATE SCHEMA core;
 CREATE SCHEMA studies;
 
--- Columns of a table are computed by these functions, so they come first. No local day is outside the 56 hours.
+-- Columns of a table are computed by these functions, so they come first. No local day is outside the 56
+-- hours.
 CREATE FUNCTION core.mark_ten_minutes(day date, ten_minutes integer[]) RETURNS bit
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $function$
             SELECT coalesce(bit_or(set_bit(B'0'::bit(336), after / 10, 1)), B'0'::bit(336))
@@ -23,8 +24,8 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $function$
         $function$;
 COMMENT ON FUNCTION core.mark_ten_minutes(date, integer[]) IS
     'One bit for each ten minutes of 56 hours, from 16 hours before the day begins in UTC';
-CREATE FUNCTION core.write_ten_minutes(day date, ten_minutes integer[], counts integer[]) RETURNS numeric
-LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $function$
+CREATE FUNCTION core.write_ten_minutes(day date, ten_minutes integer[], counts integer[])
+RETURNS numeric LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $function$
             SELECT coalesce(
                 string_agg(
                     lpad(total::text, 8, '0') || repeat('0', 8 * (place - place_below - 1)), ''
@@ -42,7 +43,7 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $function$
             ) AS totals
         $function$;
 COMMENT ON FUNCTION core.write_ten_minutes(date, integer[], integer[]) IS
-    'Eight digits for each ten minutes of 56 hours, the last ones for those 16 hours before the day begins in UTC';
+    'Eight digits for each ten minutes of 56 hours; the last ones are 16 hours before the day begins in UTC';
 """
 
 # CREATE TABLE ... PARTITION OF would lock out readers of the parent, and the load that is waiting

@@ -86,9 +86,9 @@ greatest_days AS (
     GROUP BY days.archive_number
 ),
 
--- Years have millions of ten minutes. The greatest eight digits of a day's sum are the most transfers of its ten
--- minutes: the 144 ones from its beginning by the archive's clock. Near a change of clocks there may be more of
--- them, and minutes that are counted one by one.
+-- Years have millions of ten minutes. The greatest eight digits of a day's sum are the most transfers of its
+-- ten minutes: the 144 ones from its beginning by the archive's clock. Near a change of clocks there may be
+-- more of them, and minutes that are counted one by one.
 peaks AS MATERIALIZED (
     SELECT
         days.archive_number,
@@ -116,21 +116,20 @@ peaks AS MATERIALIZED (
         ) AS peak
 ),
 
+greatest_peaks AS (
+    SELECT
+        peaks.archive_number,
+        max(peaks.digits) AS digits
+    FROM peaks
+    WHERE NOT peaks.is_near_change
+    GROUP BY peaks.archive_number
+),
+
 peak_days AS (
-    SELECT peaks.starts_on
+    SELECT array_agg(peaks.starts_on) AS days
     FROM peaks
-    INNER JOIN (
-        SELECT
-            peaks.archive_number,
-            max(peaks.digits) AS digits
-        FROM peaks
-        WHERE NOT peaks.is_near_change
-        GROUP BY peaks.archive_number
-    ) AS greatest ON peaks.archive_number = greatest.archive_number AND peaks.digits = greatest.digits
-    UNION ALL
-    SELECT peaks.starts_on
-    FROM peaks
-    WHERE peaks.is_near_change
+    LEFT JOIN greatest_peaks AS greatest ON peaks.archive_number = greatest.archive_number
+    WHERE peaks.is_near_change OR peaks.digits = greatest.digits
 ),
 
 -- Only the cells of days that may have the busiest ten minutes are added up by these.
@@ -141,7 +140,7 @@ ten_minutes AS (
         part.minutes
     FROM cells
     CROSS JOIN unnest(cells.ten_minutes, cells.ten_minute_counts) AS part (minutes, transfer_count)
-    WHERE cells.starts_on = any(ARRAY(SELECT peak_days.starts_on FROM peak_days))
+    WHERE cells.starts_on = any((SELECT peak_days.days FROM peak_days)::date[])
     GROUP BY cells.archive_number, part.minutes
 ),
 

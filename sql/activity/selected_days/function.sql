@@ -220,7 +220,8 @@ SELECT
     CASE WHEN transfers.is_time_of_day_unknown THEN '{}' ELSE ARRAY[1] END AS ten_minute_counts,
     -- As core.mark_ten_minutes and core.write_ten_minutes do it for many.
     CASE
-        WHEN transfers.is_time_of_day_unknown THEN b'0'::bit(336) ELSE set_bit(b'0'::bit(336), placed.place, 1)
+        WHEN transfers.is_time_of_day_unknown THEN b'0'::bit(336)
+        ELSE set_bit(b'0'::bit(336), placed.place, 1)
     END AS ten_minute_marks,
     CASE
         WHEN transfers.is_time_of_day_unknown THEN 0 ELSE ('1' || repeat('0', 8 * placed.place))::numeric
