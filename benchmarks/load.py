@@ -13,7 +13,7 @@ files (which takes a tenth of the first load or more). Then it measures in turn:
 - DuckDB's `read_csv` of the same CSV into its own database file;
 - `tapewise ingest` of the file with one byte changed, but the same size and modification time;
 - `tapewise ingest` of a file that begins with the log's second half, followed by as many new lines;
-- the log again in two new databases, once without updating `activity_cells` and once without `requests`.
+- the log again in two new databases, once without the rollups and once without `requests`.
 
 Only ratios mean anything on another machine. The exit status is 1 if the databases do not agree with the log
 as it was made, or if the peak memory is over its limit; judging the ratios is left to the reader.
@@ -58,7 +58,7 @@ INGEST = "tapewise ingest"
 AGAIN = "... of the same file again"
 CHANGED = "... of the file with one byte changed"
 HALF = "... of a file half of which is new"
-NO_CELLS = "... without activity_cells"
+NO_CELLS = "... without rollups"
 NO_REQUESTS = "... without requests"
 COPY = "bare COPY of the parsed rows"
 DUCKDB = "DuckDB read_csv of the parsed rows"

@@ -2,7 +2,8 @@
 
     python -m benchmarks.partial_ingest cells --home ... ingest ...
 
-leaves out `core.activity_cells`; `requests` leaves out `core.requests`.
+leaves out all rollups of transfers (`core.activity_cells`, `core.day_cells` and so on); `requests` leaves out
+`core.requests`.
 """
 
 import sys

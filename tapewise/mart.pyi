@@ -292,7 +292,7 @@ class Mart:
                 counted by day. Null if nothing is forgotten
             client_cells_since: the first local day of which single clients are counted, if earlier days
                 were forgotten before; otherwise null
-            has_client_cells: whether loads also count each client machine of its own (`tapewise
+            has_client_cells: whether loads also count each client machine separately (`tapewise
                 archives clients`), so that what functions of mart are asked about one client need not
                 read its transfers
 

@@ -106,6 +106,7 @@ def list_command(settings: Settings, as_json: bool) -> None:
         click.echo(
             f"{archive.name} ({archive.kind}, {archive.timezone}): {archive.loaded_count:,} rows from"
             f" {archive.log_file_count} files of {archive.source_count} sources{span}"
+            f"{'; counts single clients' if archive.has_client_cells else ''}"
         )
     if not found and not as_json:
         click.echo("No archive yet: `tapewise ingest --help`.")

@@ -22,6 +22,7 @@ class ArchiveSummary:
     loaded_count: int
     first_event_local: datetime | None
     last_event_local: datetime | None
+    has_client_cells: bool
 
 
 def list_archives(connection: psycopg.Connection) -> list[ArchiveSummary]:
@@ -32,7 +33,8 @@ def list_archives(connection: psycopg.Connection) -> list[ArchiveSummary]:
             " count(DISTINCT sources.id) AS source_count,"
             " count(log_files.id) AS log_file_count, coalesce(sum(loaded_count), 0)::bigint AS loaded_count,"
             " min(first_event_at) AT TIME ZONE archives.timezone AS first_event_local,"
-            " max(last_event_at) AT TIME ZONE archives.timezone AS last_event_local"
+            " max(last_event_at) AT TIME ZONE archives.timezone AS last_event_local,"
+            " archives.has_client_cells"
             " FROM core.archives LEFT JOIN ledger.sources ON archive_id = archives.id"
             " LEFT JOIN ledger.log_files ON source_id = sources.id"
             " GROUP BY archives.id ORDER BY archives.kind, archives.name"

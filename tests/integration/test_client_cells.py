@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from tapewise.ingest.commands.explain import clients
+from tapewise.ingest.commands.explain import clients, list_command
 from tapewise.ingest.formats.registry import find_format
 from tapewise.ingest.loading.loads import load_file
 from tapewise.ingest.sources.archives import drop_archive
@@ -363,6 +363,8 @@ def test_the_command_deletes_counts_only_if_it_is_asked_to(
     assert run("--off") == (0, "Archive 'llnl' already counts no single clients.\n")
     assert run("--on") == (0, "Archive 'llnl' now counts each client separately: 1 client so far.\n")
     assert run("--on") == (0, "Archive 'llnl' already counts each client separately: 1 client so far.\n")
+    listed = CliRunner().invoke(list_command).output
+    assert listed.startswith("llnl (") and listed.endswith("; counts single clients\n")
     for options in ((), ("--on", "--off")):
         status, said = run(*options)
         assert status == 2
@@ -381,3 +383,4 @@ def test_the_command_deletes_counts_only_if_it_is_asked_to(
     status, said = run("--off", "--yes")
     assert (status, count_routes(warehouse)) == (0, 0)
     assert said.endswith("The cells of 1 client are deleted.\n")
+    assert "single clients" not in CliRunner().invoke(list_command).output
