@@ -1,5 +1,6 @@
 """A report as text for people and as JSON for programs."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -21,6 +22,7 @@ SHARED = (
     "failures are counted as failures of nft, because NFT's log does not report any."
 )
 # Columns of figures that a log may lack. An empty cell would look like a zero.
+NOT_IN_LOG = "not in the log"
 NOT_LOGGED = ("failed_count", "size_bytes", "user_count", "client_count")
 
 
@@ -70,25 +72,30 @@ def report_to_json(report: Report) -> dict[str, Any]:
             for result in report.results
         ]
         + [{"path": str(path), "error": error.message} for path, error in report.choices.failures.items()],
-        **{
-            answer.section.name: [
-                {column: _plain(value) for column, value in zip(answer.columns, row, strict=True)}
-                for row in answer.rows
-            ]
-            for answer in report.answers
-        },
+        **answers_to_json(report.answers),
+    }
+
+
+def answers_to_json(answers: Iterable[Answer]) -> dict[str, Any]:
+    """Return the rows of each section under its name."""
+    return {
+        answer.section.name: [
+            {column: _plain(value) for column, value in zip(answer.columns, row, strict=True)}
+            for row in answer.rows
+        ]
+        for answer in answers
     }
 
 
 def print_report(report: Report) -> None:
     """Print the report to stdout."""
-    _say("Lines: each is loaded, already held, ignored or rejected")
+    print_heading("Lines: each is loaded, already held, ignored or rejected")
     for result in report.results:
         click.echo("\n".join(describe_result(result, has_texts=False)))
         title = report.choices.formats[result.path].title
         how = f", {report.choices.reason}" if report.choices.reason else ""
         click.echo(f"  read as {title}{how}")
-    _say("Period")
+    print_heading("Period")
     if report.span is None:
         click.echo("No line has a time.")
     else:
@@ -103,23 +110,29 @@ def print_report(report: Report) -> None:
         click.echo("Times were read as UTC, since no --timezone was given.")
     if {log_format.name for log_format in report.choices.distinct} >= set(SAME_TRANSFERS):
         click.echo(SHARED)
-    for answer in report.answers:
-        _say(answer.section.heading)
-        if answer.rows:
-            _print_rows(answer)
-        else:
-            click.echo(answer.section.silence)
+    print_answers(report.answers)
     click.echo("\nNothing was stored: use `tapewise ingest` to load logs into a permanent warehouse.")
 
 
-def _say(heading: str) -> None:
+def print_answers(answers: Iterable[Answer], absent: str = NOT_IN_LOG) -> None:
+    """Print each section as a table, or why it is empty. `absent` is shown for figures that are not known."""
+    for answer in answers:
+        print_heading(answer.section.heading)
+        if answer.rows:
+            _print_rows(answer, absent)
+        else:
+            click.echo(answer.section.silence)
+
+
+def print_heading(heading: str) -> None:
+    """Print a heading between empty lines."""
     click.secho(f"\n{heading}\n", bold=True)
 
 
-def _print_rows(answer: Answer) -> None:
+def _print_rows(answer: Answer, absent: str) -> None:
     """Print a table with its numbers in readable units, right-aligned."""
     section, columns, rows = answer.section, answer.columns, answer.rows
-    shown = [describe_row(dict(zip(columns, row, strict=True))) for row in rows]
+    shown = [describe_row(dict(zip(columns, row, strict=True)), absent) for row in rows]
     heads = list(section.heads)
     for index in range(len(columns)):
         if any(isinstance(row[index], int | float | Decimal) for row in rows):
@@ -130,23 +143,23 @@ def _print_rows(answer: Answer) -> None:
     print_table(heads, shown)
 
 
-def describe_row(row: dict[str, Any]) -> list[str]:
+def describe_row(row: dict[str, Any], absent: str = NOT_IN_LOG) -> list[str]:
     """Return the values of a row in readable units. A quantile below `clock_step_s` is shown as "< step"."""
     step_s = row.get("clock_step_s") or 0
     return [
         f"< {format_seconds(step_s)}"
         if column.startswith("p") and column.endswith("_s") and value is not None and value < step_s
-        else _describe(column, value, row.get("unit"))
+        else _describe(column, value, row.get("unit"), absent)
         for column, value in row.items()
     ]
 
 
-def _describe(column: str, value: Any, unit: str | None) -> str:
+def _describe(column: str, value: Any, unit: str | None, absent: str) -> str:
     """Format a value with its unit, which is the suffix of the column's name or the row's `unit`."""
     if column == "value":
         column = f"_{unit}"
     if value is None and column in NOT_LOGGED:
-        shown = "not in the log"
+        shown = absent
     elif value is None or (column == "unit" and value in ("bytes", "s")):  # the value shows its unit itself
         shown = ""
     elif column.endswith("_bytes_per_s"):

@@ -2,20 +2,18 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, LiteralString
 
 import psycopg
-
-ARCHIVE = "report"
 
 
 @dataclass(frozen=True)
 class Section:
     """A table of the report.
 
-    `name` is its key in JSON. The query's parameter `archive` is the archive of the report. The query's
-    column names carry the units, and `heads` are the column names for people. `silence` is printed if there
-    are no rows.
+    `name` is its key in JSON. The query's parameters are those of a Scope. The query's column names carry the
+    units, and `heads` are the column names for people. `silence` is printed if there are no rows.
     """
 
     name: str
@@ -34,20 +32,34 @@ class Answer:
     rows: Sequence[Sequence[Any]]
 
 
-def ask(connection: psycopg.Connection) -> list[Answer]:
-    """Run the queries of all sections for the archive `ARCHIVE`; `connection` must be a reader's."""
+@dataclass(frozen=True)
+class Scope:
+    """What a report is about: an archive, from `since` until `until` (None: all of its time).
+
+    Both are midnights of the archive's own clock, because what is counted by day has only whole days.
+    """
+
+    archive: str
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+def ask(
+    connection: psycopg.Connection, scope: Scope, sections: Sequence[Section] | None = None
+) -> list[Answer]:
+    """Run the queries of `sections` (None: all of a report); `connection` must be a reader's."""
     answers = []
-    for section in SECTIONS:
-        cursor = connection.execute(section.query, {"archive": ARCHIVE})
+    for section in SECTIONS if sections is None else sections:
+        cursor = connection.execute(section.query, vars(scope))
         columns = [column.name for column in cursor.description or ()]
         answers.append(Answer(section, columns, cursor.fetchall()))
     return answers
 
 
-def count_hourless(connection: psycopg.Connection) -> int:
-    """Count the lines of the archive `ARCHIVE` that give the day of an event, but not its hour."""
+def count_hourless(connection: psycopg.Connection, archive: str) -> int:
+    """Count the lines of the archive that give the day of an event, but not its hour."""
     row = connection.execute(
-        "SELECT count(*) FROM mart.source_events WHERE archive = %s AND is_time_of_day_unknown", [ARCHIVE]
+        "SELECT count(*) FROM mart.source_events WHERE archive = %s AND is_time_of_day_unknown", [archive]
     ).fetchone()
     return 0 if row is None else int(row[0])
 
@@ -61,17 +73,43 @@ SECTIONS = (
         " logs that do not report failures)",
         ("interface", "direction", "transfers", "failed", "failures unknown", "bytes", "users", "clients"),
         """
-        SELECT interface, direction, count(*) AS transfer_count,
-            CASE WHEN bool_or(is_failed OR is_failure_logged) THEN count(*) FILTER (WHERE is_failed) END
-                AS failed_count,
-            count(*) FILTER (WHERE NOT is_failure_logged) AS failures_unknown_count,
-            CASE WHEN bool_and(is_failed) THEN 0 ELSE sum(size_bytes) FILTER (WHERE NOT is_failed) END
-                AS size_bytes,
-            nullif(count(DISTINCT user_id), 0) AS user_count,
-            nullif(count(DISTINCT client), 0) AS client_count
-        FROM mart.transfers
-        WHERE archive = %(archive)s
-        GROUP BY interface, direction
+        SELECT interface, direction, transfer_count, failed_count, failures_unknown_count, size_bytes,
+            nullif(user_count, 0) AS user_count, nullif(client_count, 0) AS client_count
+        FROM (
+            SELECT interface, direction, sum(transfer_count)::bigint AS transfer_count,
+                CASE WHEN bool_or(failed_count > 0 OR is_failure_logged) THEN sum(failed_count)::bigint END
+                    AS failed_count,
+                coalesce(sum(transfer_count) FILTER (WHERE NOT is_failure_logged), 0)::bigint
+                    AS failures_unknown_count,
+                CASE
+                    WHEN sum(unknown_size_count) = 0
+                        OR sum(unknown_size_count) < sum(transfer_count - failed_count)
+                        THEN sum(size_bytes)
+                END AS size_bytes
+            FROM mart.selected_days(archive => %(archive)s, since => %(since)s, until => %(until)s)
+            GROUP BY interface, direction
+        ) AS counts
+        -- Only a hash of few users or clients is fast.
+        LEFT JOIN (
+            SELECT interface, direction, count(user_id) AS user_count
+            FROM (
+                SELECT DISTINCT interface, direction, user_id
+                FROM mart.selected_transfers(
+                    archive => %(archive)s, since => %(since)s, until => %(until)s
+                )
+            ) AS users
+            GROUP BY interface, direction
+        ) AS users USING (interface, direction)
+        LEFT JOIN (
+            SELECT interface, direction, count(client) AS client_count
+            FROM (
+                SELECT DISTINCT interface, direction, client
+                FROM mart.selected_transfers(
+                    archive => %(archive)s, since => %(since)s, until => %(until)s
+                )
+            ) AS clients
+            GROUP BY interface, direction
+        ) AS clients USING (interface, direction)
         ORDER BY interface, direction DESC
         """,
         _NO_TRANSFERS,
@@ -82,16 +120,28 @@ SECTIONS = (
         ("what", "operation", "lines", "mean time"),
         """
         SELECT 'name-space event' AS what, operation, count(*) AS line_count, avg(duration_s) AS mean_s
-        FROM mart.namespace_events WHERE archive = %(archive)s GROUP BY operation
+        FROM mart.namespace_events WHERE archive = %(archive)s
+            AND happened_at >= coalesce(%(since)s::timestamptz, '-infinity')
+            AND happened_at < coalesce(%(until)s::timestamptz, 'infinity')
+        GROUP BY operation
         UNION ALL
         SELECT 'UniTree job', operation, count(*), avg(duration_s)
-        FROM mart.unitree_jobs WHERE archive = %(archive)s GROUP BY operation
+        FROM mart.unitree_jobs WHERE archive = %(archive)s
+            AND ended_at >= coalesce(%(since)s::timestamptz, '-infinity')
+            AND ended_at < coalesce(%(until)s::timestamptz, 'infinity')
+        GROUP BY operation
         UNION ALL
         SELECT 'stage from tape', operation, count(*), avg(duration_s)
-        FROM mart.stages WHERE archive = %(archive)s GROUP BY operation
+        FROM mart.stages WHERE archive = %(archive)s
+            AND staged_at >= coalesce(%(since)s::timestamptz, '-infinity')
+            AND staged_at < coalesce(%(until)s::timestamptz, 'infinity')
+        GROUP BY operation
         UNION ALL
         SELECT 'file opened', operation, count(*), NULL
-        FROM mart.opens WHERE archive = %(archive)s GROUP BY operation
+        FROM mart.opens WHERE archive = %(archive)s
+            AND opened_at >= coalesce(%(since)s::timestamptz, '-infinity')
+            AND opened_at < coalesce(%(until)s::timestamptz, 'infinity')
+        GROUP BY operation
         ORDER BY what, line_count DESC, operation
         """,
         "None.",
@@ -113,6 +163,8 @@ SECTIONS = (
         ) AS failures
         JOIN mart.archives USING (archive)
         WHERE archive = %(archive)s
+            AND happened_at >= coalesce(%(since)s::timestamptz, '-infinity')
+            AND happened_at < coalesce(%(until)s::timestamptz, 'infinity')
         GROUP BY what, interface, direction, status_code
         ORDER BY failed_count DESC, what DESC, interface, direction, status_code
         LIMIT 10
@@ -131,7 +183,9 @@ SECTIONS = (
             max(value) FILTER (WHERE percent = 75) AS p75_bytes,
             max(value) FILTER (WHERE percent = 95) AS p95_bytes,
             max(value) FILTER (WHERE percent = 99) AS p99_bytes
-        FROM mart.request_quantiles(archive => %(archive)s)
+        FROM mart.request_quantiles(
+            archive => %(archive)s, since => %(since)s, until => %(until)s
+        )
         WHERE quantity = 'size'
         GROUP BY direction, request_count
         ORDER BY direction DESC
@@ -151,7 +205,9 @@ SECTIONS = (
             max(value) FILTER (WHERE percent = 50) AS p50_s, max(value) FILTER (WHERE percent = 75) AS p75_s,
             max(value) FILTER (WHERE percent = 95) AS p95_s, max(value) FILTER (WHERE percent = 99) AS p99_s,
             clock_step_s, below_clock_count, negative_count
-        FROM mart.request_quantiles(archive => %(archive)s)
+        FROM mart.request_quantiles(
+            archive => %(archive)s, since => %(since)s, until => %(until)s
+        )
         WHERE unit = 's'
         GROUP BY quantity, direction, request_count, clock_step_s, below_clock_count, negative_count
         ORDER BY quantity, direction DESC
@@ -169,8 +225,8 @@ SECTIONS = (
             percentile_disc(0.50) WITHIN GROUP (ORDER BY rate_bytes_per_s) AS p50_bytes_per_s,
             percentile_disc(0.75) WITHIN GROUP (ORDER BY rate_bytes_per_s) AS p75_bytes_per_s,
             percentile_disc(0.95) WITHIN GROUP (ORDER BY rate_bytes_per_s) AS p95_bytes_per_s
-        FROM mart.transfers
-        WHERE archive = %(archive)s AND NOT is_failed AND rate_bytes_per_s IS NOT NULL
+        FROM mart.selected_transfers(archive => %(archive)s, since => %(since)s, until => %(until)s)
+        WHERE NOT is_failed AND rate_bytes_per_s IS NOT NULL
         GROUP BY interface, direction
         ORDER BY interface, direction DESC
         """,
@@ -186,7 +242,7 @@ SECTIONS = (
                 WHEN record LIKE '%% in a day%%' THEN happened_on::text
                 ELSE coalesce((happened_at AT TIME ZONE timezone)::text, happened_on || ', hour unknown')
             END AS happened_local
-        FROM mart.records(archive => %(archive)s)
+        FROM mart.records(archive => %(archive)s, since => %(since)s, until => %(until)s)
         JOIN mart.archives USING (archive)
         ORDER BY record_number
         """,
@@ -200,7 +256,7 @@ SECTIONS = (
         SELECT to_char(starts_on, 'Dy YYYY-MM-DD') AS day, sum(transfer_count)::bigint AS transfer_count,
             sum(failed_count)::bigint AS failed_count,
             sum(failures_unknown_count)::bigint AS failures_unknown_count, sum(size_bytes) AS size_bytes
-        FROM mart.activity(archive => %(archive)s, period => 'day')
+        FROM mart.daily_activity(archive => %(archive)s, since => %(since)s, until => %(until)s)
         GROUP BY starts_on
         ORDER BY sum(size_bytes) DESC NULLS LAST, starts_on
         LIMIT 5
@@ -215,7 +271,7 @@ SECTIONS = (
         SELECT to_char(hour, 'FM00') || ':00' AS hour, sum(transfer_count)::bigint AS transfer_count,
             sum(transfer_count) / sum(sum(transfer_count)) OVER () AS transfer_ratio,
             sum(size_bytes) AS size_bytes
-        FROM mart.hour_profiles(archive => %(archive)s)
+        FROM mart.hour_profiles(archive => %(archive)s, since => %(since)s, until => %(until)s)
         GROUP BY hour
         ORDER BY transfer_count DESC, hour
         LIMIT 5
@@ -240,7 +296,7 @@ SECTIONS = (
             max(running_ratio) FILTER (WHERE user_rank <= 10) AS busiest_ten_ratio,
             min(user_rank) FILTER (WHERE running_ratio >= 0.5) AS users_with_half_count,
             max(size_ratio) AS most_of_bytes_ratio
-        FROM mart.user_shares(archive => %(archive)s)
+        FROM mart.user_shares(archive => %(archive)s, since => %(since)s, until => %(until)s)
         GROUP BY interface, direction
         ORDER BY interface, direction DESC
         """,
@@ -255,7 +311,9 @@ SECTIONS = (
             hit_ratio, hit_ratio_low, hit_ratio_high
         FROM (
             SELECT *, max(hit_ratio) OVER () AS highest_ratio
-            FROM mart.cache_hits(archive => %(archive)s, grouped_by => 'interface')
+            FROM mart.cache_hits(
+                archive => %(archive)s, since => %(since)s, until => %(until)s, grouped_by => 'interface'
+            )
         ) AS hits
         WHERE highest_ratio IS NOT NULL ORDER BY interface
         """,
@@ -267,10 +325,54 @@ SECTIONS = (
         ("SDSC's group", "gets", "of all"),
         """
         SELECT group_name, sum(request_count)::bigint AS request_count, sum(request_ratio) AS request_ratio
-        FROM mart.open_time_bins(archive => %(archive)s)
+        FROM mart.open_time_bins(archive => %(archive)s, since => %(since)s, until => %(until)s)
         GROUP BY group_number, group_name
         ORDER BY group_number
         """,
         "These logs do not show how long files took to open.",
     ),
 )
+
+SOURCES = Section(
+    "sources",
+    "Lines of each source, of all time: each is loaded, already held, ignored or rejected",
+    (
+        "source",
+        "format",
+        "files",
+        "lines",
+        "loaded",
+        "held",
+        "ignored",
+        "rejected",
+        "first event",
+        "last event",
+    ),
+    """
+    SELECT source || CASE WHEN is_counted THEN '' ELSE ' (not counted: another source has its transfers)' END
+            AS source,
+        format, file_count, line_count, loaded_count, held_count, ignored_count, rejected_count,
+        (first_event_at AT TIME ZONE archive_timezone)::date::text AS first_on,
+        (last_event_at AT TIME ZONE archive_timezone)::date::text AS last_on
+    FROM mart.source_states
+    WHERE archive = %(archive)s
+    ORDER BY source
+    """,
+    "No log was read: the archive is simulated, or its logs were dropped.",
+)
+MISSING = Section(
+    "missing",
+    "What these logs do not tell",
+    ("not in the logs", "views of mart without it"),
+    """
+    SELECT fact, count(*) AS view_count
+    FROM mart.coverage,
+        regexp_split_to_table(substring(why FROM '^not in this log: (.*)$'), ', ') AS fact
+    WHERE archive = %(archive)s AND state <> 'fed'
+    GROUP BY fact
+    ORDER BY view_count DESC, fact
+    """,
+    "Nothing that the views of mart need is missing.",
+)
+# What a report about an archive says first.
+ABOUT = (SOURCES, MISSING)

@@ -248,3 +248,97 @@ def test_an_interrupted_report_leaves_nothing_behind(scratch, tmp_path, number, 
     assert stdout == ""
     assert "Traceback" not in stderr
     assert_nothing_is_left(scratch, tmp_path)
+
+
+SECTIONS = (
+    *("transfers", "others", "failures", "sizes", "times", "rates", "records", "busiest_days"),
+    *("busiest_hours", "users", "cache_hits", "open_times"),
+)
+ZONE = ["--timezone", "America/Los_Angeles"]
+
+
+def round_means(rows):
+    """Round what depends on the order of a sum of floats."""
+    return [
+        {name: float(f"{value:.12g}") if isinstance(value, float) else value for name, value in row.items()}
+        for row in rows
+    ]
+
+
+def test_a_report_about_an_archive_says_what_one_about_its_files_does(report, tapewise, tmp_path):
+    """Also for a range of days, compared with only the lines of these days, and after some were forgotten."""
+    lines = HSI.read_text(errors="replace").splitlines(keepends=True)
+    some = tmp_path / "some.log"
+    # Two days in the middle, by the text of the lines.
+    some.write_text("".join(line for line in lines if re.match("... Oct 2[01] .* 1998 ", line)))
+    read = tapewise(
+        "ingest", "--archive", "reported", "--kind", "synthetic", "--format", "hsi", *ZONE, str(HSI)
+    )
+    assert read.returncode == 0
+    about_file, about_some = (json.loads(report("--json", *ZONE, path).stdout) for path in (HSI, some))
+    days = ("--since", "1998-10-20", "--until", "1998-10-22")
+
+    def ask(*options):
+        return json.loads(tapewise("report", "--archive", "reported", "--json", *options).stdout)
+
+    for about_archive, expected in ((ask(), about_file), (ask(*days), about_some)):
+        assert about_some["transfers"] != about_file["transfers"]
+        for name in SECTIONS:
+            assert round_means(about_archive[name]) == round_means(expected[name]), name
+    found = ask(*days)
+    assert (found["kind"], found["timezone"]) == ("synthetic", "America/Los_Angeles")
+    assert (found["since"], found["until"]) == ("1998-10-20", "1998-10-22")
+    assert (found["first_transfer_on"], found["last_transfer_on"]) == ("1998-10-20", "1998-10-21")
+    [source] = found["sources"]
+    assert (source["line_count"], source["rejected_count"]) == (3979, 11)
+    assert "clients" not in {row["fact"] for row in found["missing"]}
+    assert "tape events" in {row["fact"] for row in found["missing"]}
+    shown = tapewise("report", "--archive", "reported", *days)
+    assert "reported (made-up logs), America/Los_Angeles\n" in shown.stdout
+    period = "Transfers ended from Tue 1998-10-20 to Wed 1998-10-21"
+    assert f"{period} (asked for: from 1998-10-20 until 1998-10-22, exclusive).\n" in shown.stdout
+    assert "was forgotten" not in shown.stdout
+    assert shown.stderr == "Reading the archive ...\n"
+    assert tapewise("forget", "--archive", "reported", "--before", "1998-10-21", "--yes").returncode == 0
+    shown = tapewise("report", "--archive", "reported").stdout
+    assert "Detail from before 1998-10-21 was forgotten." in shown
+    # Nobody knows any more who made the transfers of a day that is forgotten.
+    users = "unknown +unknown"
+    shown = tapewise("report", "--archive", "reported", "--until", "1998-10-20").stdout
+    assert len(re.findall(rf"^ (?:hsi|htar) .* {users}", shown, re.MULTILINE)) == 4
+    forgotten = ask()
+    # Cells still have all days, single lines only the later ones.
+    assert [row["transfer_count"] for row in forgotten["transfers"]] == [
+        row["transfer_count"] for row in about_file["transfers"]
+    ]
+    assert forgotten["busiest_days"] == about_file["busiest_days"]
+    assert forgotten["rates"] != about_file["rates"]
+    assert "Detail" not in tapewise("report", "--archive", "reported", "--since", "1998-10-21").stdout
+    nothing = tapewise("report", "--archive", "reported", "--since", "1998-11-05").stdout
+    assert "No transfer ended in this time (asked for: from 1998-11-05 on).\n" in nothing
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "said"),
+    [
+        ([], 2, "Give log files (PATHS), or an archive of the warehouse (--archive)."),
+        (["--archive", "reported", "x.log"], 2, "leave out PATHS, --format, --timezone and --date."),
+        (
+            ["--archive", "reported", "--timezone", "UTC"],
+            2,
+            "leave out PATHS, --format, --timezone and --date.",
+        ),
+        (["--since", "1998-10-20", "x.log"], 2, "--since and --until go with --archive."),
+        (["--archive", "x", "--since", "1998-10-20", "--until", "1998-10-20"], 2, "--since must be before"),
+        (
+            ["--archive", "nobody"],
+            1,
+            "tapewise: no archive is called 'nobody'.\n`tapewise archives list` shows",
+        ),
+    ],
+)
+def test_a_wrong_question_is_refused(tapewise, arguments, status, said):
+    result = tapewise("report", *arguments)
+    assert result.returncode == status
+    assert said in result.stderr
+    assert result.stdout == ""
