@@ -362,7 +362,7 @@ SOURCES = Section(
 )
 MISSING = Section(
     "missing",
-    "What these logs do not tell",
+    "What these logs do not report",
     ("not in the logs", "views of mart without it"),
     """
     SELECT fact, count(*) AS view_count
