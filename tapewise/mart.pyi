@@ -613,7 +613,6 @@ class Mart:
         ten_minutes: Values = None,
         ten_minute_counts: Values = None,
         ten_minute_marks: Values = None,
-        ten_minute_digits: Values = None,
         largest: Values = None,
         longest: Values = None,
         rate_bytes_per_s: Values = None,
@@ -676,9 +675,6 @@ class Mart:
                 included
             ten_minute_marks: the ten_minutes as 336 bits, one for each ten minutes from 16 hours before
                 the day begins in UTC. bit_or joins those of several cells
-            ten_minute_digits: the ten_minute_counts as one number: eight digits for each of the ten
-                minutes that the marks have, the last digits for the first of them. sum adds up those of
-                several cells
             largest: the largest file of those that did not fail: its bytes; the microseconds from when
                 it was moved to 1970 (UTC), so that of equally large files the earliest has the greatest
                 array; 1 if the size is saturated; 1 if only the day is known. Null where no size is
@@ -1546,7 +1542,6 @@ class Mart:
         ten_minutes: Values = None,
         ten_minute_counts: Values = None,
         ten_minute_marks: Values = None,
-        ten_minute_digits: Values = None,
         largest: Values = None,
         longest: Values = None,
         rate_bytes_per_s: Values = None,
@@ -1607,9 +1602,6 @@ class Mart:
                 included
             ten_minute_marks: the ten_minutes as 336 bits, one for each ten minutes from 16 hours before
                 the day begins in UTC. bit_or joins those of several cells
-            ten_minute_digits: the ten_minute_counts as one number: eight digits for each of the ten
-                minutes that the marks have, the last digits for the first of them. sum adds up those of
-                several cells
             largest: the largest file of those that did not fail: its bytes; the microseconds from when
                 it was moved to 1970 (UTC), so that of equally large files the earliest has the greatest
                 array; 1 if the size is saturated; 1 if only the day is known. Null where no size is
@@ -4904,9 +4896,6 @@ class Mart:
                 included
             ten_minute_marks: the ten_minutes as 336 bits, one for each ten minutes from 16 hours before
                 the day begins in UTC. bit_or joins those of several cells
-            ten_minute_digits: the ten_minute_counts as one number: eight digits for each of the ten
-                minutes that the marks have, the last digits for the first of them. sum adds up those of
-                several cells
             largest: the largest file of those that did not fail: its bytes; the microseconds from when
                 it was moved to 1970 (UTC), so that of equally large files the earliest has the greatest
                 array; 1 if the size is saturated; 1 if only the day is known. Null where no size is

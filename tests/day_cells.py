@@ -81,8 +81,7 @@ _RECOUNT = f"""
     ),
     -- Ten minutes begin where the clock shows a multiple of them, but on the same day: otherwise minutes do.
     tens AS (
-        SELECT cell, day,
-            CASE WHEN (began AT TIME ZONE timezone)::date = day THEN began ELSE minute_at END AS at
+        SELECT cell, CASE WHEN (began AT TIME ZONE timezone)::date = day THEN began ELSE minute_at END AS at
         FROM (
             SELECT *,
                 minute_at - make_interval(mins => extract(minute FROM ended_local)::integer % 10) AS began
@@ -92,16 +91,11 @@ _RECOUNT = f"""
             ) AS timed
         ) AS begun
     ),
-    ten_counts AS (
-        SELECT cell, day, at, div(extract(epoch FROM at), 600) AS sixth, count(*) AS n
-        FROM tens GROUP BY cell, day, at
-    ),
+    ten_counts AS (SELECT cell, at, count(*) AS n FROM tens GROUP BY cell, at),
     ten_arrays AS (
         SELECT cell, array_agg((extract(epoch FROM at) / 60)::integer ORDER BY at) AS ten_minutes,
             array_agg(n ORDER BY at) AS ten_minute_counts,
-            array_agg(sixth + 96) AS sixths,
-            sum(n * ('1' || repeat('0', 8 * (sixth + 96 - 144 * (day - '1970-01-01'))::integer))::numeric)
-                AS digits
+            array_agg(div(extract(epoch FROM at), 600) + 96) AS sixths
         FROM ten_counts GROUP BY cell
     ),
     by_size AS (
@@ -138,8 +132,7 @@ _RECOUNT = f"""
                     (n + 144 * (day - date '1970-01-01') = ANY(coalesce(sixths, '{{}}')))::int::text, ''
                     ORDER BY n
                 ) FROM generate_series(0, 335) AS n
-            ) AS ten_minute_marks,
-            coalesce(digits, 0) AS ten_minute_digits
+            ) AS ten_minute_marks
         FROM days LEFT JOIN hour_arrays USING (cell) LEFT JOIN bin_arrays USING (cell)
         LEFT JOIN by_size USING (cell) LEFT JOIN by_length USING (cell) LEFT JOIN ten_arrays USING (cell)
     )

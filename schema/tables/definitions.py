@@ -11,8 +11,7 @@ CREATE SCHEMA ledger;
 CREATE SCHEMA core;
 CREATE SCHEMA studies;
 
--- Columns of a table are computed by these functions, so they come first. No local day is outside the 56
--- hours.
+-- A column of a table is computed by this function, so it comes first. No local day is outside the 56 hours.
 CREATE FUNCTION core.mark_ten_minutes(day date, ten_minutes integer[]) RETURNS bit
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $function$
             SELECT coalesce(bit_or(set_bit(B'0'::bit(336), after / 10, 1)), B'0'::bit(336))
@@ -24,26 +23,6 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $function$
         $function$;
 COMMENT ON FUNCTION core.mark_ten_minutes(date, integer[]) IS
     'One bit for each ten minutes of 56 hours, from 16 hours before the day begins in UTC';
-CREATE FUNCTION core.write_ten_minutes(day date, ten_minutes integer[], counts integer[])
-RETURNS numeric LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $function$
-            SELECT coalesce(
-                string_agg(
-                    lpad(total::text, 8, '0') || repeat('0', 8 * (place - place_below - 1)), ''
-                    ORDER BY place DESC
-                ),
-                '0'
-            )::numeric
-            FROM (
-                SELECT place, sum(count) AS total, lag(place, 1, -1) OVER (ORDER BY place) AS place_below
-                FROM (
-                    SELECT (minute - ((day - date '1970-01-01') * 1440 - 960)) / 10 AS place, count
-                    FROM unnest(ten_minutes, counts) AS part (minute, count)
-                ) AS placed
-                GROUP BY place
-            ) AS totals
-        $function$;
-COMMENT ON FUNCTION core.write_ten_minutes(date, integer[], integer[]) IS
-    'Eight digits for each ten minutes of 56 hours; the last ones are 16 hours before the day begins in UTC';
 """
 
 # CREATE TABLE ... PARTITION OF would lock out readers of the parent, and the load that is waiting
@@ -376,8 +355,6 @@ COMMENT ON FUNCTION core.drop_unused_source(integer) IS
 GRANTS = f"""
 REVOKE ALL ON FUNCTION core.mark_ten_minutes(date, integer[]) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION core.mark_ten_minutes(date, integer[]) TO {LOADER};
-REVOKE ALL ON FUNCTION core.write_ten_minutes(date, integer[], integer[]) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION core.write_ten_minutes(date, integer[], integer[]) TO {LOADER};
 REVOKE ALL ON FUNCTION core.make_partitions(text, date[]) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION core.make_partitions(text, date[]) TO {LOADER};
 REVOKE ALL ON FUNCTION core.analyze_archives() FROM PUBLIC;

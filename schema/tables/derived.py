@@ -283,13 +283,6 @@ day_cells = sa.Table(
         sa.Computed("core.mark_ten_minutes(day, ten_minutes)", persisted=True),
         nullable=False,
     ),
-    # Their counts as eight digits each of one number. Numbers are added up faster than arrays.
-    sa.Column(
-        "ten_minute_digits",
-        sa.Numeric,
-        sa.Computed("core.write_ten_minutes(day, ten_minutes, ten_minute_counts)", persisted=True),
-        nullable=False,
-    ),
     schema="core",
     comment="One row per route and local day of its archive with transfers; derived",
 )

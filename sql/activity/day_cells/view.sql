@@ -65,7 +65,6 @@ SELECT
     day_cells.ten_minutes,
     day_cells.ten_minute_counts,
     day_cells.ten_minute_marks,
-    day_cells.ten_minute_digits,
 
     -- A part of a file says nothing about its size.
     CASE WHEN NOT sources.is_of_parts THEN day_cells.largest END AS largest,

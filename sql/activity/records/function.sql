@@ -31,11 +31,22 @@ WITH archives AS MATERIALIZED (
     FROM mart.archives
 ),
 
--- A range means whole local days.
-cells AS NOT MATERIALIZED (
+-- A range means whole local days. Three parts of the query read these columns, so they are stored.
+cells AS MATERIALIZED (
     SELECT
         archives.archive_number,
-        selected.*
+        selected.interface,
+        selected.direction,
+        selected.transfer_count,
+        selected.failed_count,
+        selected.saturated_count,
+        selected.size_bytes,
+        selected.unknown_size_count,
+        selected.ten_minutes,
+        selected.ten_minute_counts,
+        selected.largest,
+        selected.longest,
+        selected.starts_on
     FROM
         mart.selected_days(
             archive => records.archive,
@@ -49,7 +60,36 @@ cells AS NOT MATERIALIZED (
     INNER JOIN archives ON selected.archive = archives.archive
 ),
 
-days AS MATERIALIZED (
+-- Years have millions of ten minutes, so they are grouped by one number: that of the archive, times 2^32,
+-- plus the minutes since 1970, plus 2^31, because a simulated trace may begin earlier.
+counts AS (
+    SELECT
+        (cells.archive_number << 32) + 2147483648 AS first_key,
+        unnest(cells.ten_minutes) AS minutes,
+        unnest(cells.ten_minute_counts) AS transfer_count
+    FROM cells
+),
+
+ten_minutes AS (
+    SELECT
+        sum(counts.transfer_count) AS transfer_count,
+        counts.first_key + counts.minutes AS minutes_key
+    FROM counts
+    GROUP BY counts.first_key + counts.minutes
+),
+
+-- The first of the busiest ten minutes of each archive: the greatest number with the count in front of the
+-- minutes, which are subtracted so that the earliest gives the greatest. To sort them all would cost more.
+busiest AS (
+    SELECT
+        ten_minutes.minutes_key >> 32 AS archive_number,
+        max((ten_minutes.transfer_count << 32) + 4294967295 - (ten_minutes.minutes_key & 4294967295))
+            AS packed
+    FROM ten_minutes
+    GROUP BY ten_minutes.minutes_key >> 32
+),
+
+days AS (
     SELECT
         cells.archive_number,
         sum(cells.transfer_count) AS transfer_count,
@@ -67,81 +107,9 @@ days AS MATERIALIZED (
         ) AS got_bytes,
         coalesce(bool_or(cells.saturated_count > 0) FILTER (WHERE cells.direction = 'get'), FALSE)
             AS is_got_bound,
-        -- The greatest number that is added makes all of these texts equally long.
-        decode((sum(cells.ten_minute_digits) + ('1' || repeat('0', 2688))::numeric)::text, 'escape')
-            AS ten_minute_digits,
-        cells.timezone,
         cells.starts_on
     FROM cells
-    GROUP BY cells.starts_on, cells.archive_number, cells.timezone
-),
-
-greatest_days AS (
-    SELECT
-        days.archive_number,
-        max(days.transfer_count) AS transfer_count,
-        max(days.put_bytes) AS put_bytes,
-        max(days.got_bytes) AS got_bytes
-    FROM days
-    GROUP BY days.archive_number
-),
-
--- Years have millions of ten minutes. The greatest eight digits of a day's sum are the most transfers of its
--- ten minutes: the 144 ones from its beginning by the archive's clock. Near a change of clocks there may be
--- more of them, and minutes that are counted one by one.
-peaks AS MATERIALIZED (
-    SELECT
-        days.archive_number,
-        around.ends_s - around.begins_s <> 2 * 86400 AS is_near_change,
-        peak.digits,
-        days.starts_on
-    FROM days
-    CROSS JOIN
-        LATERAL (
-            VALUES
-            (
-                extract(EPOCH FROM (days.starts_on - 1)::timestamp AT TIME ZONE days.timezone),
-                extract(EPOCH FROM (days.starts_on + 1)::timestamp AT TIME ZONE days.timezone),
-                96 - 144 * (days.starts_on - date '1970-01-01')
-            )
-        ) AS around (begins_s, ends_s, first_place)
-    CROSS JOIN
-        LATERAL (
-            SELECT max(substr(days.ten_minute_digits, 2682 - 8 * places.place, 8)) AS digits
-            FROM
-                generate_series(
-                    around.first_place + 144 + floor(around.begins_s / 600)::integer,
-                    around.first_place + 287 + floor(around.begins_s / 600)::integer
-                ) AS places (place)
-        ) AS peak
-),
-
-greatest_peaks AS (
-    SELECT
-        peaks.archive_number,
-        max(peaks.digits) AS digits
-    FROM peaks
-    WHERE NOT peaks.is_near_change
-    GROUP BY peaks.archive_number
-),
-
-peak_days AS (
-    SELECT array_agg(peaks.starts_on) AS days
-    FROM peaks
-    LEFT JOIN greatest_peaks AS greatest ON peaks.archive_number = greatest.archive_number
-    WHERE peaks.is_near_change OR peaks.digits = greatest.digits
-),
-
--- Only the cells of days that may have the busiest ten minutes are added up by these.
-ten_minutes AS (
-    SELECT
-        cells.archive_number,
-        sum(part.transfer_count) AS transfer_count,
-        part.minutes
-    FROM cells
-    CROSS JOIN unnest(cells.ten_minutes, cells.ten_minute_counts) AS part (minutes, transfer_count)
-    WHERE cells.starts_on = any((SELECT peak_days.days FROM peak_days)::date[])
-    GROUP BY cells.archive_number, part.minutes
+    GROUP BY cells.starts_on, cells.archive_number
 ),
 
 -- Arrays are compared by their first elements, and where these are equal, by the next, so the earliest of
@@ -171,7 +139,6 @@ candidates AS (
         days.starts_on::timestamp AT TIME ZONE archives.timezone AS happened_at
     FROM days
     INNER JOIN archives ON days.archive_number = archives.archive_number
-    INNER JOIN greatest_days AS greatest ON days.archive_number = greatest.archive_number
     CROSS JOIN
         LATERAL (
             VALUES
@@ -179,23 +146,19 @@ candidates AS (
             (2, 'most bytes of puts that ended in a day', days.put_bytes, 'bytes', 'put', days.is_put_bound),
             (3, 'most bytes of gets that ended in a day', days.got_bytes, 'bytes', 'get', days.is_got_bound)
         ) AS named (record_number, record, value, unit, direction, is_lower_bound)
-    WHERE
-        days.transfer_count = greatest.transfer_count
-        OR days.put_bytes = greatest.put_bytes
-        OR days.got_bytes = greatest.got_bytes
     UNION ALL
     SELECT
-        ten_minutes.archive_number,
+        busiest.archive_number,
         4 AS record_number,
         'most transfers that ended in ten minutes' AS record,
-        ten_minutes.transfer_count AS value,
+        busiest.packed >> 32 AS value,
         'transfers' AS unit,
         NULL AS interface,
         NULL AS direction,
         FALSE AS is_lower_bound,
         FALSE AS is_hour_unknown,
-        to_timestamp(ten_minutes.minutes::bigint * 60) AS happened_at
-    FROM ten_minutes
+        to_timestamp((4294967295 - (busiest.packed & 4294967295) - 2147483648) * 60.0) AS happened_at
+    FROM busiest
     UNION ALL
     SELECT
         files.archive_number,

@@ -40,7 +40,6 @@ CREATE FUNCTION mart.selected_days(
     ten_minutes integer[],
     ten_minute_counts integer[],
     ten_minute_marks bit,
-    ten_minute_digits numeric,
     largest bigint[],
     longest double precision[],
     rate_bytes_per_s double precision,
@@ -85,7 +84,6 @@ SELECT
     day_cells.ten_minutes,
     day_cells.ten_minute_counts,
     day_cells.ten_minute_marks,
-    day_cells.ten_minute_digits,
     day_cells.largest,
     day_cells.longest,
     day_cells.rate_bytes_per_s,
@@ -143,7 +141,6 @@ SELECT
     client_cells.ten_minutes,
     client_cells.ten_minute_counts,
     client_cells.ten_minute_marks,
-    client_cells.ten_minute_digits,
     client_cells.largest,
     client_cells.longest,
     client_cells.rate_bytes_per_s,
@@ -218,14 +215,16 @@ SELECT
     CASE WHEN found.rate_bytes_per_s IS NULL THEN '{}' ELSE ARRAY[1::bigint] END AS rate_counts,
     CASE WHEN transfers.is_time_of_day_unknown THEN '{}' ELSE ARRAY[ten.minutes] END AS ten_minutes,
     CASE WHEN transfers.is_time_of_day_unknown THEN '{}' ELSE ARRAY[1] END AS ten_minute_counts,
-    -- As core.mark_ten_minutes and core.write_ten_minutes do it for many.
+    -- As core.mark_ten_minutes does it for many.
     CASE
         WHEN transfers.is_time_of_day_unknown THEN b'0'::bit(336)
-        ELSE set_bit(b'0'::bit(336), placed.place, 1)
+        ELSE
+            set_bit(
+                b'0'::bit(336),
+                (ten.minutes - ((found.ended_local::date - date '1970-01-01') * 1440 - 960)) / 10,
+                1
+            )
     END AS ten_minute_marks,
-    CASE
-        WHEN transfers.is_time_of_day_unknown THEN 0 ELSE ('1' || repeat('0', 8 * placed.place))::numeric
-    END AS ten_minute_digits,
     CASE
         WHEN NOT transfers.is_of_parts AND found.moved_bytes IS NOT NULL
             THEN
@@ -298,10 +297,6 @@ CROSS JOIN
             END
         )
     ) AS ten (minutes)
-CROSS JOIN
-    LATERAL (
-        VALUES ((ten.minutes - ((found.ended_local::date - date '1970-01-01') * 1440 - 960)) / 10)
-    ) AS placed (place)
 WHERE
     (selected_days.client IS NOT NULL OR selected_days.is_exact)
     -- If all archives have cells of single clients, no month of the facts is read.
