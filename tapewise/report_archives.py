@@ -48,7 +48,8 @@ def read_archive(
 ) -> ArchiveReport:
     """Read what a report says about the days from `since` until `until` (exclusive; None: all of them).
 
-    `connection` must be a reader's, without a transaction. Raises LookupFailedError if there is no such archive.
+    `connection` must be a reader's, without a transaction. Raises LookupFailedError if there is no such
+    archive.
     """
     # All sections are of the same moment, whatever is loaded meanwhile.
     connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
