@@ -8,7 +8,7 @@ import click
 import psycopg
 
 from tapewise.report_pages import NOT_IN_LOG, answers_to_json, print_answers, print_heading
-from tapewise.report_sections import ABOUT, Answer, Scope, ask
+from tapewise.report_sections import ABOUT, Answer, Scope, Section, ask
 from tapewise.schema.errors import LookupFailedError
 from tapewise.schema.texts import escape_controls
 
@@ -41,6 +41,12 @@ class ArchiveReport:
     def is_detail_missing(self) -> bool:
         """Whether the range has days with transfers whose detail was forgotten."""
         return self.retained_on is not None and self.first_on is not None and self.first_on < self.retained_on
+
+    def explain_silence(self, section: Section) -> str:
+        """Say why `section` has no rows, without saying of the logs what is only known of the range."""
+        if section.needs_detail and self.is_detail_missing:
+            return "Unknown: the detail of days in this time was forgotten, and the other days have none."
+        return "None in this time." if self.since or self.until else section.silence
 
 
 def read_archive(
@@ -105,7 +111,8 @@ def print_archive_report(report: ArchiveReport) -> None:
             " events, failures by\ncode and rates are those of later days; everything else is of all days."
         )
     # What is missing may also have been forgotten.
-    print_answers(report.answers, "unknown" if report.is_detail_missing else NOT_IN_LOG)
+    absent = "unknown" if report.is_detail_missing else NOT_IN_LOG
+    print_answers(report.answers, absent, report.explain_silence)
 
 
 def _describe_period(report: ArchiveReport) -> str:

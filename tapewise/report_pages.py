@@ -1,6 +1,6 @@
 """A report as text for people and as JSON for programs."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -13,7 +13,7 @@ from tapewise.clustering.names import format_bytes, format_seconds
 from tapewise.ingest.commands.output import describe_result, result_to_json
 from tapewise.ingest.detection.choosing import SAME_TRANSFERS, Choices
 from tapewise.ingest.loading.loads import FileResult
-from tapewise.report_sections import Answer
+from tapewise.report_sections import Answer, Section
 from tapewise.schema.texts import escape_controls
 from tapewise.tables import print_table
 
@@ -114,14 +114,21 @@ def print_report(report: Report) -> None:
     click.echo("\nNothing was stored: use `tapewise ingest` to load logs into a permanent warehouse.")
 
 
-def print_answers(answers: Iterable[Answer], absent: str = NOT_IN_LOG) -> None:
-    """Print each section as a table, or why it is empty. `absent` is shown for figures that are not known."""
+def print_answers(
+    answers: Iterable[Answer],
+    absent: str = NOT_IN_LOG,
+    explain: Callable[[Section], str] = lambda section: section.silence,
+) -> None:
+    """Print each section as a table, or why it is empty, as `explain` says.
+
+    `absent` is shown for figures that are not known.
+    """
     for answer in answers:
         print_heading(answer.section.heading)
         if answer.rows:
             _print_rows(answer, absent)
         else:
-            click.echo(answer.section.silence)
+            click.echo(explain(answer.section))
 
 
 def print_heading(heading: str) -> None:

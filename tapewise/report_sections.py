@@ -14,6 +14,7 @@ class Section:
 
     `name` is its key in JSON. The query's parameters are those of a Scope. The query's column names carry the
     units, and `heads` are the column names for people. `silence` is printed if there are no rows.
+    `needs_detail` is whether the query reads single lines, and so finds nothing of forgotten days.
     """
 
     name: str
@@ -21,6 +22,7 @@ class Section:
     heads: tuple[str, ...]
     query: LiteralString
     silence: str
+    needs_detail: bool = False
 
 
 @dataclass(frozen=True)
@@ -89,7 +91,7 @@ SECTIONS = (
             FROM mart.selected_days(archive => %(archive)s, since => %(since)s, until => %(until)s)
             GROUP BY interface, direction
         ) AS counts
-        -- Only a hash of few users or clients is fast.
+        -- Counting distinct users or clients directly, or both in one query, would sort all transfers.
         LEFT JOIN (
             SELECT interface, direction, count(user_id) AS user_count
             FROM (
@@ -145,6 +147,7 @@ SECTIONS = (
         ORDER BY what, line_count DESC, operation
         """,
         "None.",
+        needs_detail=True,
     ),
     Section(
         "failures",
@@ -170,6 +173,7 @@ SECTIONS = (
         LIMIT 10
         """,
         "These logs contain no failed transfers; not every log reports failures.",
+        needs_detail=True,
     ),
     Section(
         "sizes",
@@ -231,6 +235,7 @@ SECTIONS = (
         ORDER BY interface, direction DESC
         """,
         "These logs do not show how fast transfers were.",
+        needs_detail=True,
     ),
     Section(
         "records",
@@ -358,7 +363,7 @@ SOURCES = Section(
     WHERE archive = %(archive)s
     ORDER BY source
     """,
-    "No log was read: the archive is simulated, or its logs were dropped.",
+    "No log was read.",
 )
 MISSING = Section(
     "missing",

@@ -306,6 +306,9 @@ def test_a_report_about_an_archive_says_what_one_about_its_files_does(report, ta
     users = "unknown +unknown"
     shown = tapewise("report", "--archive", "reported", "--until", "1998-10-20").stdout
     assert len(re.findall(rf"^ (?:hsi|htar) .* {users}", shown, re.MULTILINE)) == 4
+    # The logs do show failures and rates; nothing is said of them but that they are forgotten.
+    assert shown.count("\nUnknown: the detail of days in this time was forgotten,") == 3
+    assert "These logs" not in shown.partition("\nPeriod\n")[2]
     forgotten = ask()
     # Cells still have all days, single lines only the later ones.
     assert [row["transfer_count"] for row in forgotten["transfers"]] == [
@@ -316,6 +319,8 @@ def test_a_report_about_an_archive_says_what_one_about_its_files_does(report, ta
     assert "Detail" not in tapewise("report", "--archive", "reported", "--since", "1998-10-21").stdout
     nothing = tapewise("report", "--archive", "reported", "--since", "1998-11-05").stdout
     assert "No transfer ended in this time (asked for: from 1998-11-05 on).\n" in nothing
+    assert nothing.count("\nNone in this time.\n") == len(SECTIONS)
+    assert "These logs" not in nothing.partition("\nPeriod\n")[2]
 
 
 @pytest.mark.parametrize(
