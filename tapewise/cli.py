@@ -42,7 +42,7 @@ COMMANDS = {
     "simulate": "tapewise.simulator.cli:simulate",
     "coverage": "tapewise.coverage:coverage",
     "status": "tapewise.status:status",
-    "report": "tapewise.report:report",
+    "report": "tapewise.report.command:report",
     "doctor": "tapewise.doctor:doctor",
     "sql": "tapewise.queries:sql",
     "views": "tapewise.views:views",

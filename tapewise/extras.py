@@ -1,12 +1,15 @@
-"""Packages that only an extra installs, for the simulator's compiler and for fitting workload models."""
+"""Packages that only an extra installs, for the simulator's compiler, workload models and pictures."""
 
 from importlib.util import find_spec
 
 from tapewise.schema.errors import MissingExtraError
 
 # Maps the name under which a module is imported to the extra that installs it.
-EXTRAS = {"numba": "simulator", "sklearn": "workload", "threadpoolctl": "workload"}
-_DISTRIBUTIONS = {"sklearn": "scikit-learn"}
+EXTRAS = {
+    **{"numba": "simulator", "sklearn": "workload", "threadpoolctl": "workload"},
+    **{"altair": "report", "jinja2": "report", "vl_convert": "report"},
+}
+_DISTRIBUTIONS = {"sklearn": "scikit-learn", "vl_convert": "vl-convert-python"}
 
 
 def find_missing(extra: str) -> MissingExtraError | None:

@@ -15,7 +15,8 @@ from tapewise.ingest.loading.loads import FileResult
 from tapewise.ingest.upkeep.explanations import explain_line, explain_row
 from tapewise.ingest.upkeep.retention import forget_detail
 from tapewise.ingest.upkeep.source_drops import drop_source
-from tapewise.report_sections import Scope, ask
+from tapewise.report.section import Scope, ask
+from tapewise.report.sections import failures
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.errors import LogFileError
 from tapewise.schema.tables.models import FACT_TABLES, event_time_columns
@@ -175,7 +176,7 @@ def test_failed_runs_are_failures_in_the_report(warehouse: Warehouse, load: Load
     tally = load(write(tmp_path, "hsi-client", lines), "hsi-client", archive="report").tally
     assert (tally.loaded, tally.rejected.total()) == ({"transfers": 6, "opens": 1}, 0)
     with closing(warehouse.connect(Role.READER)) as connection:
-        (answer,) = (each for each in ask(connection, Scope("report")) if each.section.name == "failures")
+        (answer,) = ask(connection, Scope("report"), [failures.SECTION])
     assert [row[:5] for row in answer.rows] == [
         ("transfer", "hsi", "get", -2, 1),
         ("transfer", "htar", "put", None, 1),

@@ -2,18 +2,33 @@
 
 from dataclasses import dataclass
 from datetime import date
+from textwrap import wrap
 from typing import Any
 
 import click
 import psycopg
 
-from tapewise.report_pages import NOT_IN_LOG, answers_to_json, print_answers, print_heading
-from tapewise.report_sections import ABOUT, Answer, Scope, Section, ask
+from tapewise.report.objects import answers_to_object
+from tapewise.report.page import Page
+from tapewise.report.section import Answer, Scope, Section, ask, find
+from tapewise.report.sections import ABOUT, SECTIONS
+from tapewise.report.text import NOT_IN_LOG, print_answers, print_findings, print_heading
 from tapewise.schema.errors import LookupFailedError
 from tapewise.schema.texts import escape_controls
 
 # What each kind of archive means, as titles say it.
-KINDS = {"measured": "measured", "synthetic": "made-up logs", "simulated": "simulated: this did not happen"}
+KINDS = {
+    "measured": "measured logs",
+    "synthetic": "made-up logs",
+    "simulated": "simulated: this did not happen",
+}
+
+
+WARNINGS = {
+    "measured": "",
+    "synthetic": "These logs are made up: what follows happened in no archive.",
+    "simulated": "This is the result of a simulation: what follows did not happen.",
+}
 
 
 @dataclass(frozen=True)
@@ -42,11 +57,39 @@ class ArchiveReport:
         """Whether the range has days with transfers whose detail was forgotten."""
         return self.retained_on is not None and self.first_on is not None and self.first_on < self.retained_on
 
+    @property
+    def absent(self) -> str:
+        """What stands for a figure that is not known: it may also have been forgotten."""
+        return "unknown" if self.is_detail_missing else NOT_IN_LOG
+
+    @property
+    def period(self) -> str:
+        """From when until when transfers ended, in words."""
+        asked = [f"{word} {day}" for word, day in (("from", self.since), ("until", self.until)) if day]
+        limits = f" (asked for: {' '.join(asked)}, exclusive)" if self.until else ""
+        if not limits and asked:
+            limits = f" (asked for: {asked[0]} on)"
+        if self.first_on is None or self.last_on is None:
+            return f"No transfer ended in this time{limits}."
+        return f"Transfers ended from {self.first_on:%a %Y-%m-%d} to {self.last_on:%a %Y-%m-%d}{limits}."
+
+    @property
+    def doubts(self) -> list[str]:
+        """What is not certain about the counts, as sentences."""
+        if not self.is_detail_missing:
+            return []
+        return [
+            f"Detail from before {self.retained_on} was forgotten. Client machines, other events, failures by"
+            " code, envelopes, silences and mounts are those of later days; everything else is of all days."
+        ]
+
     def explain_silence(self, section: Section) -> str:
         """Say why `section` has no rows, without saying of the logs what is only known of the range."""
         if section.needs_detail and self.is_detail_missing:
             return "Unknown: the detail of days in this time was forgotten, and the other days have none."
-        return "None in this time." if self.since or self.until else section.silence
+        if section.is_ranged and (self.since or self.until):
+            return "None in this time."
+        return section.silence
 
 
 def read_archive(
@@ -77,13 +120,13 @@ def read_archive(
         vars(scope),
     ).fetchone()
     first_on, last_on = days or (None, None)
-    about, answers = ask(connection, scope, ABOUT), ask(connection, scope)
+    about, answers = ask(connection, scope, ABOUT), ask(connection, scope, SECTIONS)
     return ArchiveReport(
         archive, kind, timezone, since, until, first_on, last_on, retained_on, about, answers
     )
 
 
-def archive_report_to_json(report: ArchiveReport) -> dict[str, Any]:
+def archive_report_to_object(report: ArchiveReport) -> dict[str, Any]:
     """Return the report as one object, with a list of rows for each section under its name."""
     return {
         "archive": report.archive,
@@ -94,7 +137,7 @@ def archive_report_to_json(report: ArchiveReport) -> dict[str, Any]:
         "first_transfer_on": report.first_on and report.first_on.isoformat(),
         "last_transfer_on": report.last_on and report.last_on.isoformat(),
         "detail_retained_since": report.retained_on and report.retained_on.isoformat(),
-        **answers_to_json([*report.about, *report.answers]),
+        **answers_to_object([*report.about, *report.answers]),
     }
 
 
@@ -104,22 +147,24 @@ def print_archive_report(report: ArchiveReport) -> None:
     click.echo(f"{escape_controls(report.archive)} ({KINDS[report.kind]}), {report.timezone}")
     print_answers(report.about)
     print_heading("Period")
-    click.echo(_describe_period(report))
-    if report.is_detail_missing:
-        click.echo(
-            f"Detail from before {report.retained_on} was forgotten. Users and clients of transfers, other"
-            " events, failures by\ncode and rates are those of later days; everything else is of all days."
-        )
-    # What is missing may also have been forgotten.
-    absent = "unknown" if report.is_detail_missing else NOT_IN_LOG
-    print_answers(report.answers, absent, report.explain_silence)
+    click.echo(report.period)
+    for doubt in report.doubts:
+        click.echo("\n".join(wrap(doubt, 110)))
+    print_findings(find(report.answers))
+    print_answers(report.answers, report.absent, report.explain_silence)
 
 
-def _describe_period(report: ArchiveReport) -> str:
-    asked = [f"{word} {day}" for word, day in (("from", report.since), ("until", report.until)) if day]
-    limits = f" (asked for: {' '.join(asked)}, exclusive)" if report.until else ""
-    if not limits and asked:
-        limits = f" (asked for: {asked[0]} on)"
-    if report.first_on is None or report.last_on is None:
-        return f"No transfer ended in this time{limits}."
-    return f"Transfers ended from {report.first_on:%a %Y-%m-%d} to {report.last_on:%a %Y-%m-%d}{limits}."
+def describe_archive_page(report: ArchiveReport) -> Page:
+    """Describe the report as a page."""
+    return Page(
+        subject=escape_controls(report.archive),
+        kind=KINDS[report.kind],
+        warning=WARNINGS[report.kind],
+        period=f"{report.period} Days are those of {report.timezone}.",
+        doubts=report.doubts,
+        tables=(),
+        about=report.about,
+        answers=report.answers,
+        absent=report.absent,
+        explain_silence=report.explain_silence,
+    )

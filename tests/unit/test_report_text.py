@@ -2,7 +2,7 @@
 
 import pytest
 
-from tapewise.report_pages import describe_row
+from tapewise.report.text import describe_row
 
 
 @pytest.mark.parametrize(

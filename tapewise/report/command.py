@@ -1,34 +1,38 @@
-"""`tapewise report`: summarises log files, which it loads into a temporary warehouse, or an archive."""
+"""The command `tapewise report`: summarises log files, or an archive of the warehouse."""
 
 import json
-from contextlib import closing
+import os
 from datetime import UTC, datetime
+from importlib.metadata import version
 from pathlib import Path
 
 import click
 
+from tapewise.extras import find_missing
 from tapewise.ingest.commands.ingest import check_dates
 from tapewise.ingest.commands.output import report_failure, sum_failures
-from tapewise.ingest.detection.choosing import SAME_TRANSFERS, Choices, read_formats
+from tapewise.ingest.detection.choosing import Choices, read_formats
 from tapewise.ingest.formats.registry import find_format
-from tapewise.ingest.loading.loads import FileResult, load_file
-from tapewise.ingest.loading.progress import show_progress
-from tapewise.ingest.records.format import Format
-from tapewise.ingest.sources.sources import Source, SourceRequest, make_source
 from tapewise.readers import READER, open_reader
-from tapewise.report_archives import archive_report_to_json, print_archive_report, read_archive
-from tapewise.report_pages import Report, print_report, report_to_json
-from tapewise.report_sections import Scope, ask, count_hourless
-from tapewise.schema.database import Role, Warehouse
-from tapewise.schema.errors import LogFileError
+from tapewise.report.archives import (
+    archive_report_to_object,
+    describe_archive_page,
+    print_archive_report,
+    read_archive,
+)
+from tapewise.report.files import (
+    DEFAULT_ZONE,
+    describe_files_page,
+    files_report_to_object,
+    print_files_report,
+    read_files,
+)
+from tapewise.report.page import Page
+from tapewise.schema.errors import ExportError
 from tapewise.schema.moments import check_timezone
 from tapewise.schema.settings import Settings
 from tapewise.schema.texts import escape_controls
-from tapewise.throwaway import open_throwaway
 
-DEFAULT_ZONE = "UTC"
-# The archive into which the files are loaded.
-ARCHIVE = "report"
 _DAY = click.DateTime(["%Y-%m-%d"])
 
 
@@ -51,6 +55,12 @@ _DAY = click.DateTime(["%Y-%m-%d"])
 )
 @click.option("--until", type=_DAY, metavar="DAY", help="With --archive: only days before this one.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option(
+    "--html",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, allow_dash=True, path_type=Path),
+    help="Write one HTML file with figures (- writes it to stdout).",
+)
 @click.argument("paths", nargs=-1, type=click.Path(readable=False, path_type=Path))
 @click.pass_obj
 def report(
@@ -63,6 +73,7 @@ def report(
     since: datetime | None,
     until: datetime | None,
     as_json: bool,
+    html: Path | None,
     paths: tuple[Path, ...],
 ) -> None:
     """Summarise log files, without storing anything, or an archive of the warehouse.
@@ -77,23 +88,35 @@ def report(
       tapewise report /var/log/hpss/hsi.log
       tapewise report --timezone America/Los_Angeles nft.log cond.98*
       tapewise report --archive hpss --since 1998-10-01 --until 1998-11-01
+      tapewise report --archive hpss --html hpss.html
     """
+    if html is not None:
+        if as_json:
+            raise click.UsageError("--html and --json exclude each other.")
+        if missing := find_missing("report"):
+            raise missing
     if archive is not None:
         if paths or format_name or timezone or log_date:
             raise click.UsageError(
                 "--archive is already read: leave out PATHS, --format, --timezone and --date."
             )
-        _report_archive(settings, archive, since, until, as_json=as_json)
+        _report_archive(settings, archive, since, until, html, as_json=as_json)
         return
     if not paths:
         raise click.UsageError("Give log files (PATHS), or an archive of the warehouse (--archive).")
     if since or until:
         raise click.UsageError("--since and --until go with --archive.")
-    _report_files(settings, paths, format_name, timezone, log_date, as_json=as_json)
+    _report_files(settings, paths, format_name, timezone, log_date, html, as_json=as_json)
 
 
 def _report_archive(
-    settings: Settings, archive: str, since: datetime | None, until: datetime | None, *, as_json: bool
+    settings: Settings,
+    archive: str,
+    since: datetime | None,
+    until: datetime | None,
+    html: Path | None,
+    *,
+    as_json: bool,
 ) -> None:
     if since and until and since >= until:
         raise click.UsageError("--since must be before --until.")
@@ -101,9 +124,12 @@ def _report_archive(
         click.echo("Reading the archive ...", err=True)
     with open_reader(settings, READER) as connection:
         made = read_archive(connection, archive, since and since.date(), until and until.date())
-    click.echo(json.dumps(archive_report_to_json(made), default=str)) if as_json else print_archive_report(
-        made
-    )
+    if html is not None:
+        _write(html, describe_archive_page(made))
+    elif as_json:
+        click.echo(json.dumps(archive_report_to_object(made), default=str))
+    else:
+        print_archive_report(made)
 
 
 def _report_files(
@@ -112,6 +138,7 @@ def _report_files(
     format_name: str | None,
     timezone: str | None,
     log_date: datetime | None,
+    html: Path | None,
     *,
     as_json: bool,
 ) -> None:
@@ -126,49 +153,35 @@ def _report_files(
         report_failure(path, error)
     for path in choices.empty:
         click.echo(f"tapewise: {escape_controls(str(path))}: no whole line yet; passed over", err=True)
-    if choices.formats:
+    # A page is also written of files that have no line yet, because a mail may be waiting for it.
+    if choices.formats or (html is not None and not choices.failures):
         if not as_json:
             click.echo("Starting a temporary PostgreSQL for this report ...", err=True)
-        with open_throwaway(settings) as warehouse:
-            results = _load(warehouse, choices, timezone or DEFAULT_ZONE, log_date, is_shown=not as_json)
-            with closing(warehouse.connect(Role.READER)) as connection:
-                answers = ask(connection, Scope(ARCHIVE))
-                made = Report(results, choices, answers, timezone, count_hourless(connection, ARCHIVE))
-        click.echo(json.dumps(report_to_json(made), default=str)) if as_json else print_report(made)
+        made = read_files(settings, choices, timezone, log_date, is_shown=not as_json)
+        if html is not None:
+            _write(html, describe_files_page(made))
+        elif as_json:
+            click.echo(json.dumps(files_report_to_object(made), default=str))
+        else:
+            print_files_report(made)
     if choices.failures:
         raise sum_failures(list(choices.failures.values()), len(dict.fromkeys(paths)))
 
 
-def _load(
-    warehouse: Warehouse, choices: Choices, timezone: str, log_date: datetime | None, *, is_shown: bool
-) -> list[FileResult]:
-    """Load the files. Report each failure, and move its file from `choices.formats` to `choices.failures`."""
-    sources = _make_sources(warehouse, choices.distinct, timezone)
-    now = datetime.now(UTC)
-    day = log_date.date() if log_date else None
-    results = []
-    for path, log_format in list(choices.formats.items()):
-        try:
-            with show_progress(path, is_shown=is_shown) as progress:
-                source = sources[log_format.name]
-                results.append(load_file(warehouse, source, path, now=now, log_date=day, progress=progress))
-        except LogFileError as error:
-            choices.failures[path] = error
-            del choices.formats[path]
-            report_failure(path, error)
-    with closing(warehouse.connect(Role.OWNER, autocommit=True)) as connection:
-        connection.execute("ANALYZE")  # without statistics, the planner assumes that new tables are empty
-    return results
+def _write(path: Path, page: Page) -> None:
+    """Write the page to `path` (- is stdout); if that fails, an earlier file stays as it was."""
+    from tapewise.report.rendering import make_page
 
-
-def _make_sources(warehouse: Warehouse, formats: list[Format], timezone: str) -> dict[str, Source]:
-    """Make a source for each format. If formats report the same transfers, only the first is counted."""
-    names = [each.name for each in formats]
-    uncounted = [name for name in SAME_TRANSFERS if name in names][1:]
-    made = {}
-    with closing(warehouse.connect()) as connection:
-        for each in formats:
-            is_counted = each.name not in uncounted
-            request = SourceRequest(ARCHIVE, "measured", each, timezone, each.name, is_counted)
-            made[each.name] = make_source(connection, request)
-    return made
+    text = make_page(page, datetime.now(UTC).astimezone(), version("tapewise"))
+    if str(path) == "-":
+        click.echo(text, nl=False)
+        return
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        unfinished.write_text(text, encoding="utf-8")
+        unfinished.replace(path)
+    except OSError as error:
+        raise ExportError(f"{path} cannot be written: {error.strerror or error}") from error
+    finally:
+        unfinished.unlink(missing_ok=True)
+    click.echo(f"{path} written ({len(text.encode()) / 1e6:.1f} MB)", err=True)

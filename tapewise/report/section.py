@@ -1,0 +1,105 @@
+"""What a section of a report is, and how its question is asked. Queries run as the reading role."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, LiteralString
+
+import psycopg
+
+if TYPE_CHECKING:
+    import altair
+
+# The rows of each section that has any, by the section's name. A row maps the names of columns to values.
+Rows = Sequence[Mapping[str, Any]]
+Facts = Mapping[str, Rows]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A sentence made from numbers.
+
+    `is_notable` is whether these pass the section's threshold. If they do not, the sentence says what is not
+    the case, or what is too little to say it.
+    """
+
+    sentence: str
+    is_notable: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Section:
+    """A question that a report answers, with a table, a figure or both.
+
+    `name` is its key in JSON. The query's parameters are those of a Scope. The query's column names carry the
+    units, and `heads` are the column names for people; without them, there is no table. `silence` is printed
+    if there are no rows. `is_ranged` is whether the query depends on the period. `needs_detail` is whether it
+    reads single lines, and so finds nothing of forgotten days.
+
+    `find` makes a finding from the section's own rows and those of the others; None if there is nothing to
+    say. `draw` makes the panels of a figure from the same, and `caption` says what they count. Both are
+    called only if the section has rows.
+    """
+
+    name: str
+    question: str
+    heading: str
+    query: LiteralString
+    silence: str
+    heads: tuple[str, ...] = ()
+    is_ranged: bool = True
+    needs_detail: bool = False
+    find: Callable[[Facts], Finding | None] | None = None
+    draw: Callable[[Facts], "list[altair.TopLevelMixin]"] | None = None
+    caption: str = ""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A section with the result of its query."""
+
+    section: Section
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Any]]
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What a report is about: an archive, from `since` until `until` (None: all of its time).
+
+    Both are midnights of the archive's own clock, because what is counted by day has only whole days.
+    """
+
+    archive: str
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+def ask(connection: psycopg.Connection, scope: Scope, sections: Sequence[Section]) -> list[Answer]:
+    """Run the queries of `sections`; `connection` must be a reader's."""
+    answers = []
+    for section in sections:
+        cursor = connection.execute(section.query, vars(scope))
+        columns = [column.name for column in cursor.description or ()]
+        answers.append(Answer(section, columns, cursor.fetchall()))
+    return answers
+
+
+def collect_facts(answers: Sequence[Answer]) -> dict[str, Rows]:
+    """The rows of each answer that has any, by the names of sections and columns."""
+    return {
+        answer.section.name: [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
+        for answer in answers
+        if answer.rows
+    }
+
+
+def find(answers: Sequence[Answer]) -> dict[str, Finding]:
+    """What each section finds, by its name, without those that have nothing to say."""
+    facts = collect_facts(answers)
+    found = {
+        answer.section.name: answer.section.find(facts)
+        for answer in answers
+        if answer.section.find is not None and answer.rows
+    }
+    return {name: finding for name, finding in found.items() if finding is not None}

@@ -1,0 +1,65 @@
+"""The sections of a report. A module has one: its question, query, finding, figure and caption."""
+
+from tapewise.report.section import Section
+from tapewise.report.sections import (
+    busiest_days,
+    busiest_hours,
+    cache_hits,
+    classes,
+    clients,
+    days,
+    envelopes,
+    failures,
+    missing,
+    mounts,
+    open_time_bins,
+    open_times,
+    others,
+    rates,
+    records,
+    silences,
+    site_events,
+    size_shares,
+    size_times,
+    sizes,
+    sources,
+    stage_times,
+    tape_gets,
+    times,
+    transfers,
+    user_curve,
+    users,
+    week,
+)
+
+# What a report says of the logs, before it says what is in them.
+ABOUT: tuple[Section, ...] = (sources.SECTION, missing.SECTION, site_events.SECTION)
+
+# In the order in which a report has them.
+SECTIONS: tuple[Section, ...] = (
+    transfers.SECTION,
+    others.SECTION,
+    days.SECTION,
+    week.SECTION,
+    failures.SECTION,
+    busiest_days.SECTION,
+    busiest_hours.SECTION,
+    records.SECTION,
+    silences.SECTION,
+    sizes.SECTION,
+    size_shares.SECTION,
+    times.SECTION,
+    rates.SECTION,
+    size_times.SECTION,
+    envelopes.SECTION,
+    users.SECTION,
+    user_curve.SECTION,
+    clients.SECTION,
+    cache_hits.SECTION,
+    tape_gets.SECTION,
+    open_times.SECTION,
+    open_time_bins.SECTION,
+    stage_times.SECTION,
+    mounts.SECTION,
+    classes.SECTION,
+)

@@ -1,0 +1,85 @@
+"""The workload classes of the last fitted model (k-means)."""
+
+from typing import TYPE_CHECKING
+
+from tapewise.report.phrases import say_share
+from tapewise.report.section import Facts, Finding, Section
+
+if TYPE_CHECKING:
+    import altair
+
+# The most frequent class is notable if it has this share of the requests, and at most this of the bytes.
+MANY_REQUESTS = 0.5
+FEW_BYTES = 0.1
+
+
+def find(facts: Facts) -> Finding | None:
+    """Look for a class with most of the requests and hardly any bytes."""
+    most = max(facts["classes"], key=lambda row: row["request_ratio"])
+    sentence = (
+        f"“{most['class_name']}” ({most['interface']}) are {say_share(most['request_ratio'])} of the requests"
+        f" and {say_share(float(most['size_ratio'] or 0))} of the bytes"
+    )
+    if most["request_ratio"] < MANY_REQUESTS or most["size_ratio"] is None or most["size_ratio"] > FEW_BYTES:
+        return Finding(f"No class has most of the requests and few bytes: {sentence}", False)
+    return Finding(sentence, True)
+
+
+def draw(facts: Facts) -> "list[altair.TopLevelMixin]":
+    """A panel for gets and one for puts: the centre of each class, as large as its share of the requests."""
+    import altair as alt
+
+    from tapewise.report import charts
+
+    present = {row["direction"] for row in facts["classes"]}
+    return [
+        charts.plot("classes", direction, height=200)
+        .mark_point(color=colour, filled=True, opacity=0.7)
+        .encode(
+            x=charts.sizes("centroid_size_bytes", "size of the file"),
+            y=charts.times(alt.Y, "centroid_time_s", "time"),
+            size=alt.Size(
+                "request_ratio:Q",
+                title="share of the requests",
+                scale=alt.Scale(domain=[0, 1], range=[10, 1500]),
+                legend=alt.Legend(format=".0%", values=[0.05, 0.2, 0.5]),
+            ),
+            shape=alt.Shape("interface:N", title=None),
+        )
+        .transform_filter(f"datum.direction == '{direction}' && datum.centroid_size_bytes > 0")
+        .transform_filter("datum.centroid_time_s > 0")
+        for direction, colour in charts.DIRECTIONS.items()
+        if direction in present
+    ]
+
+
+SECTION = Section(
+    name="classes",
+    question="What kinds of requests are there?",
+    heading="Workload classes of the latest model",
+    heads=(
+        *("model", "interface", "direction", "class", "requests", "of all", "bytes", "of all"),
+        *("size at its centre", "time at its centre", "from disk"),
+    ),
+    query="""
+    SELECT model, interface, direction, class_name, request_count, request_ratio,
+        size_bytes::double precision AS size_bytes, size_ratio, centroid_size_bytes, centroid_time_s,
+        cached_ratio
+    FROM mart.workload_classes
+    WHERE model = (
+        SELECT model FROM mart.workload_models
+        WHERE archive = %(archive)s
+        ORDER BY fitted_at DESC, model
+        LIMIT 1
+    )
+    ORDER BY request_count DESC, interface, direction, class_number
+    """,
+    silence="No workload model was fitted to this archive: see `tapewise workload fit`.",
+    is_ranged=False,
+    find=find,
+    draw=draw,
+    caption=(
+        "The centres of the classes that k-means finds in the logarithms of size and time, for each"
+        " interface and direction. They are those of the latest model, whatever the period of this report."
+    ),
+)

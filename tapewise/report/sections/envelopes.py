@@ -1,0 +1,68 @@
+"""What the hardware takes when nobody waits: latency and rate of each interface."""
+
+from tapewise.clustering.names import format_bytes
+from tapewise.report.section import Facts, Finding, Section
+
+# A line is only spoken of if it explains this share of the variance, and has this many points.
+LEAST_R_SQUARED = 0.9
+FEWEST_STRATA = 10
+
+
+def find(facts: Facts) -> Finding | None:
+    """Look for an interface most of whose transfers take longer to begin than to move their data."""
+    lines = [
+        row
+        for row in facts["envelopes"]
+        if row["rate_bytes_per_s"] is not None
+        and row["latency_s"] > 0
+        and row["stratum_count"] >= FEWEST_STRATA
+        and row["r_squared"] is not None
+        and row["r_squared"] >= LEAST_R_SQUARED
+    ]
+    if not lines:
+        return Finding(
+            f"No interface has a clear lower envelope (R² of {LEAST_R_SQUARED} over {FEWEST_STRATA} strata)",
+            False,
+        )
+    bounded = []
+    for line in lines:
+        break_even_bytes = line["latency_s"] * line["rate_bytes_per_s"]
+        bins = [
+            row
+            for row in facts.get("size_times", [])
+            if (row["interface"], row["direction"]) == (line["interface"], line["direction"])
+        ]
+        transfer_count = sum(row["transfer_count"] for row in bins)
+        # Only bins that are wholly below are counted, so the share is a lower bound.
+        small_count = sum(row["transfer_count"] for row in bins if row["size_to_bytes"] <= break_even_bytes)
+        if transfer_count and small_count > transfer_count / 2:
+            bounded.append((small_count / transfer_count, break_even_bytes, line))
+    if not bounded:
+        return Finding("No interface spends most of its transfers on latency", False)
+    _, break_even_bytes, line = max(bounded, key=lambda found: found[0])
+    return Finding(
+        f"More than half of the {line['direction']}s by {line['interface']} are so small (below"
+        f" {format_bytes(break_even_bytes)}) that latency takes longer than moving their data",
+        True,
+    )
+
+
+SECTION = Section(
+    name="envelopes",
+    question="What does the hardware take when nobody waits?",
+    heading="Latency and rate of the hardware: a line through the fastest transfers (lower envelope)",
+    heads=(
+        *("interface", "direction", "transfers", "strata", "latency", "95 % from", "to"),
+        *("rate", "95 % from", "to", "R²"),
+    ),
+    query="""
+    SELECT interface, direction, transfer_count, stratum_count, latency_s, latency_low_s, latency_high_s,
+        rate_bytes_per_s, rate_low_bytes_per_s, rate_high_bytes_per_s,
+        round(r_squared::numeric, 3) AS r_squared
+    FROM mart.lower_envelopes(archive => %(archive)s, since => %(since)s, until => %(until)s)
+    ORDER BY interface, direction DESC
+    """,
+    silence="These logs do not show how long transfers took.",
+    needs_detail=True,
+    find=find,
+)

@@ -1,0 +1,71 @@
+"""Mounts of cartridges, by drive."""
+
+from typing import TYPE_CHECKING
+
+from tapewise.report.section import Facts, Finding, Section
+
+if TYPE_CHECKING:
+    import altair
+
+# Mounts are poorly used if they serve fewer files than this, on average.
+FEW_FILES = 2.0
+FEWEST_MOUNTS = 100
+
+
+def find(facts: Facts) -> Finding | None:
+    """Say how many files a mount serves."""
+    mount_count = sum(row["mount_count"] for row in facts["mounts"])
+    if mount_count < FEWEST_MOUNTS:
+        return Finding(
+            f"Too few mounts ({mount_count}, not {FEWEST_MOUNTS}) to say how well they are used", False
+        )
+    files = sum(row["file_count"] for row in facts["mounts"]) / mount_count
+    return Finding(f"A mount serves {files:.1f} files on average", files < FEW_FILES)
+
+
+def draw(facts: Facts) -> "list[altair.TopLevelMixin]":
+    """A bar for each drive."""
+    import altair as alt
+
+    from tapewise.report import charts
+
+    return [
+        charts.plot("mounts", height=14 * len(facts["mounts"]) + 20)
+        .mark_bar(color=charts.BLUE)
+        .encode(
+            x=alt.X("mount_count:Q", title="mounts", axis=charts.count_axis()),
+            y=alt.Y("drive:N", title=None, sort="-x"),
+        )
+    ]
+
+
+SECTION = Section(
+    name="mounts",
+    question="How are drives and mounts used?",
+    heading="Mounts by drive (the twenty with the most)",
+    heads=("drive", "mounts", "files", "failed", "bytes", "median queue", "median mount", "median lazy wait"),
+    query="""
+    SELECT coalesce(drive, 'never reached a drive') AS drive, count(*) AS mount_count,
+        sum(transfer_count)::bigint AS file_count, sum(failed_count)::bigint AS failed_count,
+        sum(size_bytes) AS size_bytes,
+        percentile_cont(0.5) WITHIN GROUP (ORDER BY queue_s) AS queue_p50_s,
+        percentile_cont(0.5) WITHIN GROUP (ORDER BY mount_s) AS mount_p50_s,
+        percentile_cont(0.5) WITHIN GROUP (ORDER BY lazy_wait_s) AS lazy_wait_p50_s
+    FROM mart.mounts
+    WHERE archive = %(archive)s
+        AND last_event_at >= coalesce(%(since)s::timestamptz, '-infinity')
+        AND last_event_at < coalesce(%(until)s::timestamptz, 'infinity')
+    GROUP BY drive
+    ORDER BY mount_count DESC, drive
+    LIMIT 20
+    """,
+    silence="These logs report no mounts.",
+    needs_detail=True,
+    find=find,
+    draw=draw,
+    caption=(
+        "Mounts whose last event was in the period, by the drive that served them. Files include those that"
+        " failed. Queue is the time from the file's request to the request to mount; mount includes"
+        " positioning; lazy wait is the time in the drive after the last file."
+    ),
+)

@@ -1,0 +1,76 @@
+"""How fast files of each size were moved, next to the lower envelope of their interface."""
+
+from typing import TYPE_CHECKING
+
+from tapewise.report.section import Facts, Section
+
+if TYPE_CHECKING:
+    import altair
+
+# The routes with the most transfers are drawn.
+MOST_PANELS = 6
+
+
+def draw(facts: Facts) -> "list[altair.TopLevelMixin]":
+    """A panel for each interface and direction: medians, the middle 80 %, and the line of the envelope."""
+    import altair as alt
+
+    from tapewise.report import charts
+
+    counts: dict[tuple[str, str], int] = {}
+    for row in facts["size_times"]:
+        route = (row["interface"], row["direction"])
+        counts[route] = counts.get(route, 0) + row["transfer_count"]
+    panels: list[altair.TopLevelMixin] = []
+    for interface, direction in sorted(sorted(counts, key=lambda route: -counts[route])[:MOST_PANELS]):
+        base = charts.plot("size_times", f"{interface}, {direction}").transform_filter(
+            alt.FieldEqualPredicate(field="interface", equal=interface)
+        )
+        base = base.transform_filter(f"datum.direction == '{direction}' && datum.mean_size_bytes > 0")
+        base = base.transform_filter("datum.p10_duration_s > 0")
+        base = base.transform_calculate(
+            rate="datum.mean_size_bytes / datum.p50_duration_s",
+            fast="datum.mean_size_bytes / datum.p10_duration_s",
+            slow="datum.mean_size_bytes / datum.p90_duration_s",
+            bound="datum.mean_size_bytes / datum.envelope_s",
+        )
+        x = charts.sizes("mean_size_bytes", "size of the file")
+        y = alt.Y(
+            "slow:Q",
+            title=None,
+            scale=alt.Scale(type="log", nice=False),
+            axis=alt.Axis(labelExpr=f"{charts.BYTES} + '/s'", values=charts.SIZE_TICKS_BYTES),
+        )
+        colour = charts.DIRECTIONS[direction]
+        panels.append(
+            alt.layer(
+                base.mark_rule(color=colour, opacity=0.6, strokeWidth=2).encode(x=x, y=y, y2="fast:Q"),
+                base.mark_point(color=colour, filled=True, size=30).encode(x=x, y="rate:Q"),
+                base.mark_line(color=charts.INK, strokeDash=[4, 3])
+                .encode(x=x, y="bound:Q")
+                .transform_filter("isValid(datum.envelope_s) && datum.envelope_s > 0"),
+            )
+        )
+    return panels
+
+
+SECTION = Section(
+    name="size_times",
+    question="How fast are files of each size moved, and how fast could they be?",
+    heading="Rate by size of the file",
+    query="""
+    SELECT interface, direction, size_from_bytes, size_to_bytes, transfer_count, mean_size_bytes,
+        p10_duration_s, p50_duration_s, p90_duration_s, envelope_s
+    FROM mart.size_times(archive => %(archive)s, since => %(since)s, until => %(until)s)
+    ORDER BY interface, direction, size_from_bytes
+    """,
+    silence="These logs do not show how long transfers took.",
+    draw=draw,
+    caption=(
+        "A dot is the mean size of a range of sizes, over the median time of its transfers; its bar covers"
+        " the middle 80 % of the times. The dashed line is the rate that the lower envelope allows, which is"
+        " latency and data at the hardware's rate. Successful transfers with a known duration; those that a"
+        " coarse clock cannot time are left out. The interfaces and directions with the most transfers are"
+        " drawn, up to six."
+    ),
+)

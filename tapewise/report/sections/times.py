@@ -1,0 +1,55 @@
+"""Durations and waits, as percentiles."""
+
+from tapewise.report.phrases import say_time
+from tapewise.report.section import Facts, Finding, Section
+
+# Waits are notable if one get in twenty waited this long before its transfer began.
+LONG_S = 60
+FEWEST_GETS = 100
+
+
+def find(facts: Facts) -> Finding | None:
+    """Say how long one get in twenty waited."""
+    waits = [row for row in facts["times"] if (row["quantity"], row["direction"]) == ("wait", "get")]
+    if not waits or waits[0]["request_count"] < FEWEST_GETS:
+        return Finding(f"Fewer than {FEWEST_GETS} gets have a known wait", False)
+    late_s = waits[0]["p95_s"]
+    if late_s < LONG_S:
+        return Finding(f"No long waits: nineteen gets in twenty waited {say_time(late_s)} or less", False)
+    return Finding(f"One get in twenty waited longer than {say_time(late_s)}", True)
+
+
+SECTION = Section(
+    name="times",
+    question="How long did transfers take, and how long did they wait?",
+    heading="Times by percentile (wait: from the request until the transfer began)",
+    heads=(
+        "time",
+        "direction",
+        "requests",
+        "5 %",
+        "25 %",
+        "50 %",
+        "75 %",
+        "95 %",
+        "99 %",
+        "clock",
+        "below it",
+        "clocks disagree",
+    ),
+    query="""
+    SELECT quantity, direction, request_count,
+        max(value) FILTER (WHERE percent = 5) AS p5_s, max(value) FILTER (WHERE percent = 25) AS p25_s,
+        max(value) FILTER (WHERE percent = 50) AS p50_s, max(value) FILTER (WHERE percent = 75) AS p75_s,
+        max(value) FILTER (WHERE percent = 95) AS p95_s, max(value) FILTER (WHERE percent = 99) AS p99_s,
+        clock_step_s, below_clock_count, negative_count
+    FROM mart.request_quantiles(
+        archive => %(archive)s, since => %(since)s, until => %(until)s
+    )
+    WHERE unit = 's'
+    GROUP BY quantity, direction, request_count, clock_step_s, below_clock_count, negative_count
+    ORDER BY quantity, direction DESC
+    """,
+    silence="These logs do not show how long transfers took.",
+    find=find,
+)

@@ -1,0 +1,113 @@
+"""A report as text for people: tables with readable numbers, and why a section is empty."""
+
+from collections.abc import Callable, Iterable, Mapping
+from decimal import Decimal
+from typing import Any
+
+import click
+
+from tapewise.clustering.names import format_bytes, format_seconds
+from tapewise.report.phrases import say_time
+from tapewise.report.section import Answer, Finding, Section
+from tapewise.schema.texts import escape_controls
+from tapewise.tables import print_table
+
+# Columns of figures that a log may lack. An empty cell would look like a zero.
+NOT_IN_LOG = "not in the log"
+NOT_LOGGED = ("failed_count", "size_bytes", "user_count", "client_count")
+# From here on, seconds are shown as hours or days.
+LONG_S = 7_200
+
+
+def print_findings(findings: Mapping[str, Finding]) -> None:
+    """Print the sentences that pass their thresholds, or that none does."""
+    print_heading("What is notable")
+    notable = [finding.sentence for finding in findings.values() if finding.is_notable]
+    for sentence in notable:
+        click.echo(f"- {escape_controls(sentence)}.")
+    if not notable:
+        click.echo("Nothing that passes the thresholds of this report.")
+
+
+def print_answers(
+    answers: Iterable[Answer],
+    absent: str = NOT_IN_LOG,
+    explain: Callable[[Section], str] = lambda section: section.silence,
+) -> None:
+    """Print each section that has a table, or why it is empty, as `explain` says.
+
+    `absent` is shown for figures that are not known.
+    """
+    for answer in answers:
+        if not answer.section.heads:
+            continue
+        print_heading(answer.section.heading)
+        if answer.rows:
+            _print_rows(answer, absent)
+        else:
+            click.echo(explain(answer.section))
+
+
+def print_heading(heading: str) -> None:
+    """Print a heading between empty lines."""
+    click.secho(f"\n{heading}\n", bold=True)
+
+
+def describe_answer(answer: Answer, absent: str) -> tuple[list[list[str]], list[bool]]:
+    """Return the rows of a table in readable units, and which of its columns have numbers."""
+    shown = [describe_row(dict(zip(answer.columns, row, strict=True)), absent) for row in answer.rows]
+    are_numbers = [any(_is_number(row[index]) for row in answer.rows) for index in range(len(answer.columns))]
+    return shown, are_numbers
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | Decimal) and not isinstance(value, bool)
+
+
+def _print_rows(answer: Answer, absent: str) -> None:
+    """Print a table with its numbers right-aligned."""
+    shown, are_numbers = describe_answer(answer, absent)
+    heads = list(answer.section.heads)
+    for index, is_number in enumerate(are_numbers):
+        if is_number:
+            width = max(len(heads[index]), *(len(row[index]) for row in shown))
+            heads[index] = heads[index].rjust(width)
+            for row in shown:
+                row[index] = row[index].rjust(width)
+    print_table(heads, shown)
+
+
+def describe_row(row: dict[str, Any], absent: str = NOT_IN_LOG) -> list[str]:
+    """Return the values of a row in readable units. A quantile below `clock_step_s` is shown as "< step"."""
+    step_s = row.get("clock_step_s") or 0
+    return [
+        f"< {format_seconds(step_s)}"
+        if column.startswith("p") and column.endswith("_s") and value is not None and value < step_s
+        else _describe(column, value, row.get("unit"), absent)
+        for column, value in row.items()
+    ]
+
+
+def _describe(column: str, value: Any, unit: str | None, absent: str) -> str:
+    """Format a value with its unit, which is the suffix of the column's name or the row's `unit`."""
+    if column == "value":
+        column = f"_{unit}"
+    if value is None and column in NOT_LOGGED:
+        shown = absent
+    elif value is None or (column == "unit" and value in ("bytes", "s")):  # the value shows its unit itself
+        shown = ""
+    elif column.endswith("_bytes_per_s"):
+        shown = f"{format_bytes(float(value))}/s"
+    elif column.endswith("_bytes"):
+        shown = format_bytes(float(value))
+    elif column.endswith("_s"):
+        shown = say_time(float(value)) if value >= LONG_S else format_seconds(float(value))
+    elif "_ratio" in column:
+        shown = f"{value:.1%}"
+    elif column.endswith(("_count", "_transfers")):
+        shown = f"{value:,.0f}"
+    elif isinstance(value, bool):
+        shown = "yes" if value else "no"
+    else:
+        shown = escape_controls(str(value))
+    return shown

@@ -1,0 +1,376 @@
+"""Findings say what independent arithmetic says, and only if their thresholds are passed."""
+
+from collections import Counter
+from datetime import date, datetime, timedelta
+
+import pytest
+
+from tapewise.report.phrases import say_share, say_time, say_times
+from tapewise.report.sections import (
+    SECTIONS,
+    classes,
+    days,
+    envelopes,
+    failures,
+    mounts,
+    open_time_bins,
+    silences,
+    size_shares,
+    stage_times,
+    tape_gets,
+    times,
+    user_curve,
+    week,
+)
+
+
+def find(module, **facts):
+    """Return the finding's sentence, and whether it is notable."""
+    found = module.SECTION.find(facts)
+    return found.sentence, found.is_notable
+
+
+def make_days(sizes, grain="day"):
+    """A get and a put on each day, which together moved the size."""
+    return [
+        {"grain": grain, "starts_on": date(2024, 1, 1) + timedelta(days=day), "direction": direction}
+        | {"size_bytes": size / 2}
+        for day, size in enumerate(sizes)
+        for direction in ("get", "put")
+    ]
+
+
+def test_a_busy_day_is_one_of_three_medians():
+    assert find(days, days=make_days([10] * 9 + [30])) == (
+        "Wed 2024-01-10 moved 3.0 times the bytes of a median day",
+        True,
+    )
+    assert find(days, days=make_days([10] * 9 + [29.9])) == (
+        "No day is exceptional: the busiest moved 3.0 times the median's bytes",
+        False,
+    )
+    assert find(days, days=make_days([10] * 8 + [900])) == (
+        "Too few days with bytes (9, not 10) to say which is exceptional",
+        False,
+    )
+    # Days without bytes have no part in the median.
+    assert find(days, days=make_days([10] * 9 + [0] * 50 + [40]))[1]
+    assert find(days, days=make_days([1] * 10 + [7], "week"))[0] == (
+        "The week from 2024-01-11 moved 7.0 times the bytes of a median week"
+    )
+
+
+def make_week(counts, hour_count=2):
+    """The hours of the week with their transfers, each `hour_count` times in service."""
+    return [
+        {
+            "weekday_name": ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"][number // 24],
+            "hour": number % 24,
+            "transfer_count": count,
+            "hour_count": hour_count,
+            "mean_transfer_count": count / hour_count,
+        }
+        for number, count in enumerate(counts)
+    ]
+
+
+def test_a_busy_hour_of_the_week_is_one_of_three_means():
+    counts = [10] * 168
+    counts[24 + 14] = 31
+    mean = sum(counts) / 168
+    assert find(week, week=make_week(counts)) == (
+        f"Tue 14:00 to 15:00 is the busiest hour of the week, with {31 / mean:.1f} times the mean",
+        True,
+    )
+    counts[24 + 14] = 30
+    assert find(week, week=make_week(counts)) == (
+        "No hour of the week is exceptional: the busiest, Tue 14:00 to 15:00, has 3.0 times the mean hour's"
+        " transfers",
+        False,
+    )
+    level = [10] * 167 + [10 * 167 * 3 / 165]  # exactly three means
+    assert find(week, week=make_week(level))[1]
+    rarely = make_week([10] * 167 + [99])
+    rarely[0] |= {"hour_count": 1, "mean_transfer_count": 10}
+    assert find(week, week=rarely)[0].startswith("Too little to compare")
+    exact = make_week([10] * 166 + [0, 20])
+    assert find(week, week=exact)[0].startswith("No hour of the week is exceptional")
+    too_little = "Too little to compare the hours of the week"
+    assert find(week, week=make_week([9] * 167 + [99]))[0].startswith(too_little)
+    assert find(week, week=make_week([10] * 167 + [99], hour_count=1))[0].startswith(too_little)
+    assert find(week, week=make_week([10] * 167 + [99]))[1]
+
+
+def make_sizes(direction, counts):
+    """Counts of requests by size in bytes, as bins that begin there."""
+    return [
+        {"direction": direction, "size_from_bytes": size, "request_count": count, "size_bytes": size * count}
+        for size, count in counts.items()
+    ]
+
+
+def test_bytes_are_concentrated_if_a_tenth_of_the_requests_has_half_of_them():
+    gets = make_sizes("get", {1_000: 90, 1_000_000_000: 10})
+    puts = make_sizes("put", {1_000_000: 100})
+    assert find(size_shares, size_shares=gets + puts) == (
+        "10 % of the gets, those of 1 GB or more, moved over 99 % of their bytes",
+        True,
+    )
+    gets = make_sizes("get", {1_000: 89, 1_000_000_000: 11})
+    assert find(size_shares, size_shares=gets + puts) == (
+        "No few large files dominate: 11 % of the gets, those of 1 GB or more, moved over 99 % of their"
+        " bytes",
+        False,
+    )
+    assert find(size_shares, size_shares=make_sizes("get", {1: 50, 10: 49}))[0].startswith("Too few requests")
+    half = make_sizes("get", {100: 1, 1: 100}) + make_sizes("get", {0: 899})
+    assert find(size_shares, size_shares=half) == (
+        "Under 1 % of the gets, those of 100 B or more, moved 50 % of their bytes",
+        True,
+    )
+    # Two large bins are needed for half of the bytes: 40 + 30 of 100.
+    puts = make_sizes("put", {1: 30, 10: 3, 20: 2}) + make_sizes("put", {0: 100})
+    assert find(size_shares, size_shares=puts) == (
+        "4 % of the puts, those of 10 B or more, moved 70 % of their bytes",
+        True,
+    )
+
+
+@pytest.mark.parametrize(
+    "half_count, user_count, expected",
+    [
+        (3, 118, ("Half of the bytes came from 3 of 118 users", True)),
+        (1, 10, ("Half of the bytes came from one of 10 users", True)),
+        (2, 10, ("Half of the bytes came from 2 of 10 users", False)),
+        (2, 19, ("Half of the bytes came from 2 of 19 users", False)),
+        (1, 9, ("Too few users (9, not 10) to compare them", False)),
+    ],
+)
+def test_use_is_concentrated_if_a_tenth_of_the_users_has_half(half_count, user_count, expected):
+    rows = [
+        {"quantity": name, "user_count": user_count, "half_count": half_count}
+        for name in ("bytes", "requests")
+    ]
+    assert find(user_curve, user_curve=rows) == expected
+    requests = find(user_curve, user_curve=rows[1:])
+    assert requests == (expected[0].replace("bytes", "requests"), expected[1])
+
+
+def make_transfers(failed, known, unknown=0):
+    counts = {"transfer_count": known + unknown, "failures_unknown_count": unknown, "failed_count": failed}
+    return [
+        {"interface": "hsi", "direction": "put", **counts},
+        {"interface": "nft", "direction": "get", "transfer_count": 9_999, "failures_unknown_count": 9_999}
+        | {"failed_count": None},
+    ]
+
+
+def test_failures_are_notable_from_one_in_a_hundred():
+    assert find(failures, transfers=make_transfers(10, 1_000, 5_000)) == (
+        "1 % of the puts by hsi failed (10 of 1,000)",
+        True,
+    )
+    assert find(failures, transfers=make_transfers(9, 1_000)) == (
+        "No interface fails often: at most under 1 % (puts by hsi)",
+        False,
+    )
+    better = {"interface": "ftp", "direction": "get", "transfer_count": 100, "failures_unknown_count": 0}
+    worst = [*make_transfers(10, 1000), better | {"failed_count": 0}]
+    assert find(failures, transfers=worst)[0] == "1 % of the puts by hsi failed (10 of 1,000)"
+    assert find(failures, transfers=make_transfers(99, 100))[1]
+    assert find(failures, transfers=make_transfers(99, 99)) == (
+        "Too few transfers (under 100) to say what share of them failed",
+        False,
+    )
+
+
+def test_waits_are_notable_if_one_get_in_twenty_waited_a_minute():
+    def ask(p95_s, request_count=100):
+        rows = [
+            {"quantity": "wait", "direction": direction, "request_count": request_count, "p95_s": late_s}
+            for direction, late_s in (("put", 9_999), ("get", p95_s))
+        ]
+        return find(times, times=rows)
+
+    assert ask(540) == ("One get in twenty waited longer than 9 min", True)
+    assert ask(60) == ("One get in twenty waited longer than 60 s", True)
+    assert ask(59.9) == ("No long waits: nineteen gets in twenty waited 60 s or less", False)
+    assert ask(540, 99) == ("Fewer than 100 gets have a known wait", False)
+    assert find(times, times=[]) == ("Fewer than 100 gets have a known wait", False)
+
+
+def make_open_times(*counts):
+    """Gets in SDSC's groups 1 to 4."""
+    return [{"group_number": number, "request_count": count} for number, count in enumerate(counts, start=1)]
+
+
+def test_long_opens_are_notable_from_one_in_twenty():
+    assert find(open_time_bins, open_time_bins=make_open_times(90, 5, 4, 1)) == (
+        "5 % of the gets waited a minute or longer for their file to open",
+        True,
+    )
+    assert find(open_time_bins, open_time_bins=make_open_times(90, 6, 4, 0)) == (
+        "4 % of the gets waited a minute or longer for their file to open",
+        False,
+    )
+    assert find(open_time_bins, open_time_bins=make_open_times(90, 10, 0, 0)) == (
+        "No get waited a minute for its file to open",
+        False,
+    )
+    assert find(open_time_bins, open_time_bins=make_open_times(0, 0, 99, 0)) == (
+        "Too few gets with an open time (99, not 100) to say how long they wait",
+        False,
+    )
+
+
+def test_stages_are_slow_if_one_in_twenty_takes_ten_minutes():
+    def ask(*counts, edges=(30, 100, 500, 700)):
+        rows = [
+            {"interface": interface, "stage_from_s": from_s, "stage_count": count // 2}
+            for from_s, count in zip(edges, counts, strict=True)
+            for interface in ("unitree", "hpss")
+        ]
+        return find(stage_times, stage_times=rows)
+
+    # The 95th of 100 is in the last bin, the 50th in the first.
+    assert ask(50, 20, 24, 6) == ("Half of the stages took 30 s or longer, and one in twenty 12 min", True)
+    assert ask(48, 22, 26, 4) == ("Half of the stages took 100 s or longer, and one in twenty 8.3 min", False)
+    assert ask(50, 20, 24, 6, edges=(30, 100, 500, 600))[1]
+    assert not ask(50, 20, 24, 6, edges=(30, 100, 500, 599))[1]
+    assert ask(0, 0, 0, 98) == ("Too few stages (98, not 100) to say how long they take", False)
+
+
+def make_silence(idle_s, explained_s=0.0):
+    return {
+        "started_local": datetime(2024, 2, 5, 7, 22),
+        "idle_s": idle_s,
+        "explained_s": explained_s,
+        "is_explained": idle_s - explained_s < 3_600,
+    }
+
+
+def test_silences_are_notable_from_an_unexplained_day():
+    assert find(silences, silences=[make_silence(86_400), make_silence(400_000, 399_000)]) == (
+        "No transfer for 24 h from Mon 2024-02-05 07:22, and no recorded outage explains it",
+        True,
+    )
+    assert find(silences, silences=[make_silence(86_399), make_silence(100_000, 50_000)]) == (
+        "No unexplained silence of a day: the longest, from Mon 2024-02-05 07:22, was 24 h",
+        False,
+    )
+    assert find(silences, silences=[make_silence(400_000, 399_000)]) == (
+        "Recorded outages explain all silences of an hour or longer that are listed",
+        False,
+    )
+
+
+def make_hits(size_class, cached, uncached, low, high):
+    return {
+        **{"size_class": size_class, "cached_count": cached, "uncached_count": uncached},
+        **{"hit_ratio": cached / (cached + uncached), "hit_ratio_low": low, "hit_ratio_high": high},
+    }
+
+
+def test_hit_ratios_differ_if_their_intervals_do_not_meet():
+    small = make_hits("small", 90, 10, 0.82, 0.95)
+    assert find(tape_gets, tape_gets=[small, make_hits("large", 30, 70, 0.22, 0.40)]) == (
+        "90 % of the gets of small files found them on disk, but 30 % of those of large ones",
+        True,
+    )
+    assert find(tape_gets, tape_gets=[small, make_hits("large", 80, 20, 0.71, 0.82)]) == (
+        "Hit ratios of the size classes do not differ beyond chance",
+        False,
+    )
+    assert find(tape_gets, tape_gets=[small, make_hits("large", 1, 98, 0.0, 0.05)]) == (
+        "Fewer than two size classes have 100 gets of which it is known where the file was",
+        False,
+    )
+    assert not find(tape_gets, tape_gets=[small, make_hits(None, 30, 70, 0.22, 0.40)])[1]
+
+
+def make_line(latency_s, rate, r_squared=0.95, stratum_count=10):
+    return {
+        **{"interface": "nft", "direction": "get", "latency_s": latency_s, "rate_bytes_per_s": rate},
+        **{"r_squared": r_squared, "stratum_count": stratum_count},
+    }
+
+
+def test_latency_dominates_if_most_transfers_are_below_latency_times_rate():
+    def ask(line, *counts):
+        bins = [
+            {"interface": "nft", "direction": "get", "size_to_bytes": edge, "transfer_count": count}
+            for edge, count in zip((1_000_000, 2_000_000, 5_000_000), counts, strict=True)
+        ]
+        return find(envelopes, envelopes=[line], size_times=bins)
+
+    sentence = (
+        "More than half of the gets by nft are so small (below 2 MB) that latency takes longer than moving"
+        " their data"
+    )
+    assert ask(make_line(0.2, 1e7), 3, 3, 5) == (sentence, True)
+    assert ask(make_line(0.2, 1e7), 3, 2, 5) == (
+        "No interface spends most of its transfers on latency",
+        False,
+    )
+    # A bin that is partly above the break-even is not counted.
+    assert not ask(make_line(0.19, 1e7), 3, 3, 5)[1]
+    assert ask(make_line(0.2, 1e7, r_squared=0.9), 3, 3, 5)[1]
+    # The interface with the largest share is named.
+    other = make_line(0.1, 1e7) | {"interface": "pftp"}
+    bins = [
+        {"interface": name, "direction": "get", "size_to_bytes": edge, "transfer_count": count}
+        for name, small, large in (("nft", 6, 4), ("pftp", 7, 3))
+        for edge, count in ((1_000_000, small), (9_000_000, large))
+    ]
+    found = find(envelopes, envelopes=[make_line(0.2, 1e7), other], size_times=bins)
+    assert found[0].startswith("More than half of the gets by pftp are so small (below 1 MB)")
+    unclear = ("No interface has a clear lower envelope (R² of 0.9 over 10 strata)", False)
+    assert ask(make_line(0.2, 1e7, r_squared=0.89), 3, 3, 5) == unclear
+    assert ask(make_line(0.2, 1e7, stratum_count=9), 3, 3, 5) == unclear
+    assert ask(make_line(0.2, None), 3, 3, 5) == unclear
+    assert ask(make_line(0, 1e7), 3, 3, 5) == unclear
+
+
+def test_mounts_are_poorly_used_below_two_files_each():
+    def ask(*drives):
+        return find(mounts, mounts=[{"mount_count": count, "file_count": files} for count, files in drives])
+
+    assert ask((60, 60), (40, 139)) == ("A mount serves 2.0 files on average", True)
+    assert ask((60, 60), (40, 140)) == ("A mount serves 2.0 files on average", False)
+    assert ask((99, 99)) == ("Too few mounts (99, not 100) to say how well they are used", False)
+
+
+def test_a_class_is_notable_with_most_requests_and_few_bytes():
+    def ask(request_ratio, size_ratio):
+        shares = ((request_ratio, size_ratio), (1 - request_ratio, 1 - size_ratio))
+        rows = [
+            {"class_name": name, "interface": "nft", "request_ratio": requests, "size_ratio": size}
+            for name, (requests, size) in zip(("small gets", "large gets"), shares, strict=True)
+        ]
+        return find(classes, classes=rows)
+
+    shown = "“small gets” (nft) are 50 % of the requests and 10 % of the bytes"
+    assert ask(0.5, 0.1) == (shown, True)
+    assert ask(0.5, 0.11)[1] is False
+    assert ask(0.4, 0.01)[0].endswith("“large gets” (nft) are 60 % of the requests and 99 % of the bytes")
+    assert ask(0.51, 0.11)[0].startswith("No class has most of the requests and few bytes: ")
+
+
+def test_numbers_are_said_as_people_say_them():
+    assert [say_share(ratio) for ratio in (0, 0.004, 0.01, 0.5, 0.99, 0.996, 1)] == [
+        *("0 %", "under 1 %", "1 %", "50 %", "99 %", "over 99 %", "100 %")
+    ]
+    assert [say_times(ratio) for ratio in (1, 3.44, 9.94, 9.95, 1234)] == [
+        *("1.0 times", "3.4 times", "9.9 times", "10 times", "1,234 times")
+    ]
+    assert [say_time(time_s) for time_s in (0, 0.123, 45, 119, 120, 7_199, 9_000, 172_800, 1e7)] == [
+        *("0 s", "0.12 s", "45 s", "119 s", "2 min", "120 min", "2.5 h", "2 days", "116 days")
+    ]
+
+
+def test_sections_have_names_of_their_own_and_figures_have_captions():
+    names = Counter(section.name for section in SECTIONS)
+    assert set(names.values()) == {1}
+    for section in SECTIONS:
+        assert section.heads or section.draw, section.name
+        assert bool(section.draw) == bool(section.caption), section.name
