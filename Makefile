@@ -84,7 +84,7 @@ compose-check: $(VENV)/dev.stamp $(SUPERSET)/stamp compose-tools  ## check docke
 
 .PHONY: test
 test: $(VENV)/dev.stamp  ## run every test on PostgreSQL 18, then those of the database on 16
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --ignore tests/dashboards --ignore tests/compose
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --ignore tests/dashboards --ignore tests/compose --ignore tests/report_pages
 	@# Only the SQL and the migrations depend on the server's version: the other tests need not run twice.
 	TAPEWISE_TEST_POSTGRES=16 $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not slow" tests/sql/test_cases.py \
 		tests/migrations tests/integration/test_mart.py tests/integration/test_simulation.py
@@ -114,11 +114,21 @@ kill-study: $(VENV)/dev.stamp  ## run all fifty seeds of the study of kills (`ma
 
 .PHONY: test-quick
 test-quick: $(VENV)/dev.stamp  ## run the tests without the studies of many seeds or kills
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" --ignore tests/dashboards --ignore tests/compose
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" --ignore tests/dashboards --ignore tests/compose --ignore tests/report_pages
 
 .PHONY: test-dashboards
 test-dashboards: $(VENV)/dev.stamp $(SUPERSET)/stamp  ## test the dashboards: numbers, pages in a browser (Debian's chromium), permissions
 	$(BIN)/python -m pytest tests/dashboards
+
+$(TOOLS)/node/stamp: tests/report_pages/package-lock.json
+	@mkdir -p $(TOOLS)/node
+	@cp tests/report_pages/package.json tests/report_pages/package-lock.json $(TOOLS)/node/
+	@npm ci --prefix $(TOOLS)/node --no-audit --no-fund --loglevel=error
+	@touch $@
+
+.PHONY: test-report-pages
+test-report-pages: $(VENV)/dev.stamp $(TOOLS)/node/stamp  ## test pages of `tapewise report --html` in Debian's chromium, with tools from npm
+	$(BIN)/python -m pytest tests/report_pages
 
 .PHONY: lint
 lint: $(VENV)/dev.stamp  ## run ruff, mypy, import-linter and sqlfluff
@@ -163,14 +173,23 @@ assets: $(VENV)/dev.stamp  ## write the datasets of the dashboards from the cata
 	$(BIN)/tapewise --home .demo db upgrade
 	$(BIN)/python -m tapewise.dashboards.datasets --home .demo
 
+.PHONY: example-report
+example-report: $(VENV)/dev.stamp  ## write the report that the README links to, and its picture, from the demo's warehouse (needs Debian's chromium)
+	$(BIN)/python -m tests.report_pages.example
+
 .PHONY: lock
-lock:  ## renew the hashed lock files (needs uv)
+lock:  ## renew the hashed lock files (needs uv and npm)
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --all-extras \
 		--group build pyproject.toml -o requirements/runtime.txt
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --all-extras \
 		--constraint requirements/runtime.txt --group build --group dev pyproject.toml -o requirements/dev.txt
 	uv pip compile --quiet --universal --no-strip-extras --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
 		dashboards/requirements.in -o dashboards/requirements.txt
+	cd tests/report_pages && npm install --package-lock-only --omit-lockfile-registry-resolved --no-audit --no-fund --loglevel=error
+	@# Addresses for donations do not belong in a lock file.
+	cd tests/report_pages && node -e "const fs = require('fs'), lock = JSON.parse(fs.readFileSync('package-lock.json')); \
+		Object.values(lock.packages).forEach((each) => delete each.funding); \
+		fs.writeFileSync('package-lock.json', JSON.stringify(lock, null, 2) + '\n')"
 
 .PHONY: clean
 clean:  ## remove the environments, the tools and the demo's warehouse

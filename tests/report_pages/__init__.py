@@ -1,0 +1,1 @@
+"""Pages that `tapewise report --html` writes, in Debian's chromium and an HTML validator."""

@@ -1,0 +1,148 @@
+"""A page of a report is valid, accessible, complete in itself, and readable in every way it is looked at."""
+
+import subprocess
+from pathlib import Path
+from resource import RUSAGE_CHILDREN, getrusage
+
+import pytest
+from playwright.sync_api import Browser, Page, Request
+from pypdf import PdfReader
+
+from benchmarks.lines import write_lines
+from tapewise.report.sections import SECTIONS
+from tests.acceptance.conftest import TAPEWISE
+from tests.report_pages.conftest import NODE, REPORTS, SCRIPT
+
+LARGEST_BYTES = 3_000_000
+PHONE, DESK = {"width": 390, "height": 844}, {"width": 1440, "height": 900}
+
+
+@pytest.fixture(params=REPORTS)
+def report(request, write_report) -> Path:
+    return write_report(request.param)
+
+
+def open_page(chromium: Browser, path: Path, **options) -> tuple[Page, list[str]]:
+    """Open a page without a network, and return it with the addresses that it asks for."""
+    page = chromium.new_context(offline=True, **{"viewport": DESK} | options).new_page()
+    asked: list[str] = []
+
+    def note(request: Request) -> None:
+        asked.append(request.url)
+
+    page.on("request", note)
+    page.goto(path.as_uri(), wait_until="load")
+    return page, asked
+
+
+def test_a_page_is_valid_html(report):
+    # The rules allow a long title, because an archive may have a long name.
+    rules = Path(__file__).with_name("htmlvalidate.json")
+    command = [NODE / ".bin" / "html-validate", "--formatter", "text", "--config", rules, report]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.stdout, done.returncode) == ("", 0), done.stderr
+
+
+def test_a_page_needs_nothing_else_and_is_small(report, chromium):
+    page, asked = open_page(chromium, report)
+    assert asked == [report.as_uri()]
+    assert page.locator("script, link, img, iframe, object").count() == 0
+    assert report.stat().st_size < LARGEST_BYTES
+
+
+@pytest.mark.parametrize("scheme, window", [("light", PHONE), ("dark", DESK)], ids=["light", "dark"])
+def test_axe_finds_nothing(report, chromium, scheme, window):
+    page, _ = open_page(chromium, report, color_scheme=scheme, viewport=window, bypass_csp=True)
+    page.evaluate((NODE / "axe-core" / "axe.min.js").read_text())
+    found = page.evaluate("axe.run()")
+    assert len(found["passes"]) > 10
+    assert [(each["id"], [node["html"] for node in each["nodes"]]) for each in found["violations"]] == []
+
+
+def test_pictures_of_a_page_are_whole(report, chromium, pictures):
+    """Nothing sticks out on a phone; the pictures are kept to be looked at."""
+    for name, options in {
+        "light": {},
+        "dark": {"color_scheme": "dark"},
+        "phone": {"viewport": PHONE},
+    }.items():
+        page, _ = open_page(chromium, report, **options)
+        page.screenshot(path=pictures / f"{report.stem}-{name}.png", full_page=True)
+        width = page.evaluate("document.documentElement.scrollWidth")
+        assert width <= options.get("viewport", DESK)["width"]
+        # Labels of axes are as large as those of the text, whatever the window.
+        for svg in page.locator("svg").all():
+            box = svg.bounding_box()
+            assert box is not None
+            assert box["width"] >= 0.9 * float(svg.get_attribute("width") or 0)
+    page, _ = open_page(chromium, report)
+    page.add_style_tag(content="html { filter: grayscale(1); }")
+    page.screenshot(path=pictures / f"{report.stem}-grey.png", full_page=True)
+
+
+def test_a_printed_page_says_what_it_is(report, chromium, pictures):
+    page, _ = open_page(chromium, report)
+    title, period = page.locator("h1").inner_text(), page.locator("header p").nth(1).inner_text()
+    path = pictures / f"{report.stem}.pdf"
+    page.pdf(path=path, prefer_css_page_size=True)
+    sheets = [" ".join(sheet.extract_text().split()) for sheet in PdfReader(path).pages]
+    for number, sheet in enumerate(sheets, start=1):
+        assert f"{number} of {len(sheets)}" in sheet
+        assert "by Tapewise" in sheet
+        if "script" not in title:  # what is long or odd is cut by the margin
+            assert title in sheet
+            assert period.partition(". ")[2][:20] in sheet
+
+
+@pytest.mark.parametrize("name", ["archive", "script", "rejects"])
+def test_what_logs_say_is_only_text(name, write_report, chromium):
+    report = write_report(name)
+    page, _ = open_page(chromium, report)
+    assert page.title().endswith("Tapewise report")
+    assert page.locator("script, b").count() == 0
+    # Styles end where they should: the page has its own font size, and no text of the style sheet.
+    assert "font-size" not in page.locator("body").inner_text()
+    if name == "archive":
+        assert SCRIPT in page.locator("h1").inner_text()
+        assert SCRIPT in page.locator("#about").inner_text()
+        assert "<b>&\"'d3" in (page.locator("#mounts svg").text_content() or "")
+    if name == "script":
+        assert SCRIPT.replace("/", "") in page.locator("h1").inner_text()
+
+
+def test_every_section_is_drawn_or_its_absence_explained(report, chromium):
+    page, _ = open_page(chromium, report)
+    reasons = page.locator("#left-out dt").all_inner_texts() if page.locator("#left-out").count() else []
+    for section in SECTIONS:
+        part = page.locator(f"section[id='{section.name}']")
+        assert part.count() + reasons.count(section.heading) == 1, section.name
+        if part.count():
+            assert part.locator("table").count() == bool(section.heads), section.name
+            assert (part.locator("svg").count() > 0) == bool(section.draw), section.name
+            assert part.locator("svg path, svg rect, svg line").count() > 0 or not section.draw, section.name
+
+
+def test_outages_are_shaded_and_changes_are_marked(write_report, chromium):
+    page, _ = open_page(chromium, write_report("archive"))
+    charts = page.locator("#days svg")
+    assert charts.count() == 2
+    for chart in charts.all():  # bytes and transfers, each with gets and puts
+        assert chart.locator(".mark-rule.role-mark line, .mark-rect.role-mark path").count() >= 6
+
+
+@pytest.mark.slow
+def test_two_million_lines_make_a_small_page(folder, tmp_path, chromium):
+    """A page costs less than half of what loading the lines does."""
+    log = tmp_path / "nft.log"
+    write_lines(log, 2_000_000)
+    costs_s = []
+    for option in (["--json"], ["--html", tmp_path / "page.html"]):
+        before = getrusage(RUSAGE_CHILDREN)
+        subprocess.run([*TAPEWISE, "report", *option, log], check=True, capture_output=True, cwd=tmp_path)
+        after = getrusage(RUSAGE_CHILDREN)
+        costs_s.append(after.ru_utime - before.ru_utime)
+    assert costs_s[1] < 1.5 * costs_s[0]
+    page = tmp_path / "page.html"
+    assert page.stat().st_size < LARGEST_BYTES
+    opened, _ = open_page(chromium, page)
+    assert opened.locator("#days svg").count() == 2
