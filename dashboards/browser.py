@@ -17,6 +17,7 @@ CHROMIUM = "/usr/bin/chromium"
 WINDOW = {"width": 1400, "height": 3200}
 TIMEOUT_MS = 90_000
 QUIET_MS = 1_500
+ATTEMPTS = 3
 
 
 @dataclass
@@ -75,17 +76,27 @@ def open_browser(address: str, user: str, password: str) -> Iterator[Browser]:
         try:
             page = chromium.new_page(viewport={"width": WINDOW["width"], "height": WINDOW["height"]})
             page.set_default_timeout(TIMEOUT_MS)
-            # While the page is loading, it renders its form again and loses what was typed before.
-            page.goto(address + "login/", wait_until="networkidle")
-            page.fill("#username", user)
-            page.fill("#password", password)
-            page.keyboard.press("Enter")
-            page.wait_for_url(lambda url: "/login" not in url)
+            _log_in(page, address, user, password)
             browser = Browser(page, address)
             page.on("response", browser.hear)
             yield browser
         finally:
             chromium.close()
+
+
+def _log_in(page: Page, address: str, user: str, password: str) -> None:
+    """Log in on the login page. On a busy machine, its form is sometimes sent without effect: try again."""
+    for _ in range(ATTEMPTS):
+        # While the page is loading, it renders its form again and loses what was typed before.
+        page.goto(address + "login/", wait_until="networkidle")
+        page.fill("#username", user)
+        page.fill("#password", password)
+        page.keyboard.press("Enter")
+        page.wait_for_url(lambda url: "/login" not in url)
+        page.wait_for_load_state("networkidle")
+        if page.context.request.get(address + "api/v1/me/").ok:
+            return
+    raise TimeoutError(f"{user} is not logged in at {address} after {ATTEMPTS} attempts")
 
 
 def read_logins(file: Path) -> dict[str, str]:
