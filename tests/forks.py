@@ -26,6 +26,7 @@ LATE = [
     "prometheus_client",
     "pyarrow.compute",
     "tapewise.clustering.fits",
+    "tapewise.report.rendering",
     "tapewise.simulator.studies",
 ]
 FORKS.set_forkserver_preload(

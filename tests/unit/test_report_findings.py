@@ -240,8 +240,9 @@ def test_stages_are_slow_if_one_in_twenty_takes_ten_minutes():
     assert ask(0, 0, 0, 98) == ("Too few stages (98, not 100) to say how long they take", False)
 
 
-def make_silence(idle_s, explained_s=0.0):
+def make_silence(idle_s, explained_s=0.0, *, hour_unknown_count=0, is_edge=False):
     return {
+        **{"hour_unknown_count": hour_unknown_count, "is_edge": is_edge},
         "started_local": datetime(2024, 2, 5, 7, 22),
         "idle_s": idle_s,
         "explained_s": explained_s,
@@ -259,9 +260,15 @@ def test_silences_are_notable_from_an_unexplained_day():
         False,
     )
     assert find(silences, silences=[make_silence(400_000, 399_000)]) == (
-        "Recorded outages explain all silences of an hour or longer that are listed",
+        "Recorded outages, or transfers whose hour is unknown, may explain all of these silences",
         False,
     )
+    assert not find(silences, silences=[make_silence(86_400, hour_unknown_count=1)])[1]
+    assert find(silences, silences=[make_silence(86_400, is_edge=True)]) == (
+        "No transfer for at least 24 h around Mon 2024-02-05 07:22, and no recorded outage explains it",
+        True,
+    )
+    assert not find(silences, silences=[make_silence(86_399, is_edge=True)])[1]
 
 
 def make_hits(size_class, cached, uncached, low, high):

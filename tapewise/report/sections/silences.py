@@ -14,13 +14,23 @@ NOTABLE_S = 86_400
 
 
 def find(facts: Facts) -> Finding | None:
-    """Name the longest silence that no recorded outage explains."""
-    unexplained = [row for row in facts["silences"] if not row["is_explained"]]
+    """Name the longest silence that nothing explains: no outage, and no transfer of an unknown hour."""
+    unexplained = [
+        row for row in facts["silences"] if not row["is_explained"] and not row["hour_unknown_count"]
+    ]
     if not unexplained:
-        return Finding("Recorded outages explain all silences of an hour or longer that are listed", False)
+        return Finding(
+            "Recorded outages, or transfers whose hour is unknown, may explain all of these silences", False
+        )
     longest = max(unexplained, key=lambda row: row["idle_s"] - row["explained_s"])
     length_s = longest["idle_s"] - longest["explained_s"]
     began = f"{longest['started_local']:%a %Y-%m-%d %H:%M}"
+    if longest["is_edge"]:
+        return Finding(
+            f"No transfer for at least {say_time(length_s)} around {began}, and no recorded outage"
+            " explains it",
+            length_s >= NOTABLE_S,
+        )
     if length_s < NOTABLE_S:
         return Finding(
             f"No unexplained silence of a day: the longest, from {began}, was {say_time(length_s)}", False
@@ -62,10 +72,13 @@ SECTION = Section(
     name="silences",
     question="When was the archive silent, and does anything explain it?",
     heading="The ten longest times without a transfer (of an hour or longer)",
-    heads=("from", "until", "length", "in an outage", "explained", "notes of outages"),
+    heads=(
+        *("from", "until", "length", "in an outage", "explained", "goes on beyond what was read"),
+        *("transfers of unknown hour", "notes of outages"),
+    ),
     query="""
     SELECT started_local::timestamp(0) AS started_local, ended_local::timestamp(0) AS ended_local, idle_s,
-        explained_s, is_explained, outage_notes
+        explained_s, is_explained, is_edge, hour_unknown_count, outage_notes
     FROM mart.idle_intervals(
         archive => %(archive)s, since => %(since)s, until => %(until)s, shortest_s => 3600
     )
@@ -78,7 +91,8 @@ SECTION = Section(
     draw=draw,
     caption=(
         "Times during which no transfer of the archive was under way, failed ones included. A silence that"
-        " crosses an edge of the period is whole. It is explained if recorded outages cover all of it but"
-        " less than an hour."
+        " crosses an edge of the period is whole, but no more than a day beyond it is read. It is explained"
+        " if recorded outages cover all of it but less than an hour. Transfers whose hour is unknown may have"
+        " been under way on its days."
     ),
 )
