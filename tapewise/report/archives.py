@@ -59,7 +59,7 @@ class ArchiveReport:
 
     @property
     def absent(self) -> str:
-        """What stands for a figure that is not known: it may also have been forgotten."""
+        """What is shown for an unknown figure. It may also have been forgotten."""
         return "unknown" if self.is_detail_missing else NOT_IN_LOG
 
     @property

@@ -7,9 +7,10 @@ replaces those of text, grid and the steps of HEAT on a dark ground (`page.css`)
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import date, datetime, timedelta
 from decimal import Decimal
+from math import ceil, floor, log10
 from typing import Any
 
 import altair as alt
@@ -30,7 +31,10 @@ VEGA_LITE = "5.21"
 SHORT_DAYS = 300
 
 # Labels as people write them: 12 GB, 3 min.
-BYTES = "replace(format(datum.value, '.3~s'), regexp('([a-zA-Z]?)$'), ' $1B')"
+BYTES = (
+    "datum.value > 0 && datum.value < 1 ? ''"
+    " : replace(format(datum.value, '.3~s'), regexp('([a-zA-Z]?)$'), ' $1B')"
+)
 COUNTS = "datum.value % 1 ? '' : format(datum.value, datum.value < 10000 ? ',' : '.3~s')"
 TIMES = (
     "datum.value < 60 ? format(datum.value, '~g') + ' s'"
@@ -38,8 +42,26 @@ TIMES = (
     " : datum.value < 86400 ? format(datum.value / 3600, '~g') + ' h'"
     " : format(datum.value / 86400, ',~g') + ' d'"
 )
-TIME_TICKS_S = [0.001, 0.01, 0.1, 1, 10, 60, 600, 3_600, 36_000, 864_000, 8_640_000]
-SIZE_TICKS_BYTES = [10**decade for decade in range(19)]
+TIME_TICKS_S = [
+    1e-6,
+    1e-5,
+    1e-4,
+    0.001,
+    0.01,
+    0.1,
+    1,
+    10,
+    60,
+    600,
+    3_600,
+    36_000,
+    864_000,
+    8_640_000,
+    86_400_000,
+    864_000_000,
+]
+# An axis of so few ticks at powers of ten has 2 and 5 times these, too.
+FEW_DECADES = 3
 
 _CONFIG: dict[str, Any] = {
     "aria": False,  # the page describes the figure
@@ -90,22 +112,36 @@ def days(field: str, first_on: date, last_on: date, title: str | None = None) ->
     )
 
 
-def sizes(field: str, title: str, **scale: Any) -> alt.X:
-    """A logarithmic axis of bytes."""
-    return alt.X(
-        f"{field}:Q",
-        title=title,
-        scale=alt.Scale(type="log", nice=False, **scale),
-        axis=alt.Axis(labelExpr=BYTES, values=SIZE_TICKS_BYTES, grid=False),
-    )
-
-
-def times(channel: type[alt.X] | type[alt.Y], field: str, title: str, **scale: Any) -> Any:
-    """A logarithmic axis of seconds."""
+def sizes(
+    channel: type[alt.X] | type[alt.Y], field: str, title: str | None, values: Iterable[float], unit: str = ""
+) -> Any:
+    """A logarithmic axis for bytes (or, with "/s" as `unit`, rates) from the decade of the least value on."""
+    values = list(values)
+    first, last = floor(log10(min(values))), ceil(log10(max(values)))
+    decades = range(first, max(last, first + 1) + 1)
+    steps = (1,) if len(decades) > FEW_DECADES else (1, 2, 5)
     return channel(
         f"{field}:Q",
         title=title,
-        scale=alt.Scale(type="log", nice=False, **scale),
+        scale=alt.Scale(type="log", nice=False, domain=[10.0 ** decades[0], 10.0 ** decades[-1]]),
+        axis=alt.Axis(
+            labelExpr=f"({BYTES}) + '{unit}'",
+            values=[step * 10.0**decade for decade in decades for step in steps],
+            grid=bool(unit),
+        ),
+    )
+
+
+def times(channel: type[alt.X] | type[alt.Y], field: str, title: str, values: Iterable[float]) -> Any:
+    """A logarithmic axis of seconds, from the tick below the least value to the one above the greatest."""
+    values = list(values)
+    least_s, greatest_s = min(values), max(values)
+    first_s = max((tick_s for tick_s in TIME_TICKS_S if tick_s <= least_s), default=least_s)
+    last_s = min((tick_s for tick_s in TIME_TICKS_S if tick_s > greatest_s), default=greatest_s)
+    return channel(
+        f"{field}:Q",
+        title=title,
+        scale=alt.Scale(type="log", nice=False, domain=[first_s, last_s]),
         axis=alt.Axis(labelExpr=TIMES, values=TIME_TICKS_S),
     )
 

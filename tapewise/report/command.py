@@ -2,6 +2,8 @@
 
 import json
 import os
+import shutil
+from contextlib import suppress
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -81,7 +83,8 @@ def report(
     The files PATHS are identified and loaded into a temporary warehouse, which is deleted when the command
     ends. With --archive, what the warehouse has is summarised instead. The report covers the balance of
     lines, transfers, failures, sizes, times, rates, busiest days and hours, users' shares, cache hits and
-    open times. It contains no names of users or files.
+    open times. It contains no names of users or of files in
+    the archive.
 
     \b
     Example:
@@ -95,6 +98,11 @@ def report(
             raise click.UsageError("--html and --json exclude each other.")
         if missing := find_missing("report"):
             raise missing
+        # What can be known now is said before anything is read.
+        if not html.name:
+            raise click.UsageError("--html needs the name of a file.")
+        if str(html) != "-" and not html.parent.is_dir():
+            raise ExportError(f"{html} cannot be written: {html.parent} is not a folder")
     if archive is not None:
         if paths or format_name or timezone or log_date:
             raise click.UsageError(
@@ -176,12 +184,20 @@ def _write(path: Path, page: Page) -> None:
     if str(path) == "-":
         click.echo(text, nl=False)
         return
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
+    # What a link refers to is written; what is no plain file, such as a pipe, cannot be replaced.
+    target = path.resolve()
+    unfinished = target.with_name(f".{os.getpid()}.unfinished")
     try:
-        unfinished.write_text(text, encoding="utf-8")
-        unfinished.replace(path)
+        if target.exists() and not target.is_file():
+            target.write_text(text, encoding="utf-8")
+        else:
+            unfinished.write_text(text, encoding="utf-8")
+            if target.exists():
+                shutil.copymode(target, unfinished)
+            unfinished.replace(target)
     except OSError as error:
         raise ExportError(f"{path} cannot be written: {error.strerror or error}") from error
     finally:
-        unfinished.unlink(missing_ok=True)
+        with suppress(OSError):
+            unfinished.unlink()
     click.echo(f"{path} written ({len(text.encode()) / 1e6:.1f} MB)", err=True)

@@ -30,6 +30,7 @@ class _Part:
     remark: str | None
     panels: Sequence[Markup]
     table: Table | None
+    numbers: Table | None
     query: str
 
 
@@ -91,13 +92,15 @@ def _make_part(answer: Answer, finding: Finding | None, panels: Sequence[Markup]
         remark=None if finding is None or finding.is_notable else finding.sentence,
         panels=panels,
         table=_make_table(answer, absent) if section.heads else None,
+        # Whoever cannot see a figure reads its rows, under the names that they have in SQL.
+        numbers=None if section.heads else _make_table(answer, absent),
         query=dedent(section.query.replace("%%", "%")).strip("\n"),
     )
 
 
 def _make_table(answer: Answer, absent: str) -> Table:
     rows, are_numbers = describe_answer(answer, absent)
-    return Table(answer.section.heading, answer.section.heads, rows, are_numbers)
+    return Table(answer.section.heading, answer.section.heads or answer.columns, rows, are_numbers)
 
 
 def _describe_margins(page: Page, made_at: datetime, version: str) -> Markup:

@@ -1,8 +1,10 @@
 """`tapewise report --html` writes one file, and its findings are those of the lines themselves."""
 
 import json
+import os
 import re
 import shutil
+import stat
 import subprocess
 import tempfile
 from collections import Counter
@@ -91,12 +93,14 @@ def test_findings_are_those_of_the_lines(tmp_path):
 
     waits = [each["open_s"] for each in sound if each["is_get"] and each["open_s"] is not None]
     # The wait of a few is unknown to the report, because their rate, and so their beginning, is.
-    shown = re.fullmatch("One get in twenty waited longer than ([0-9]+) s", found["times"])
+    shown = re.fullmatch(
+        "One in twenty of the ([0-9,]+) gets with a known wait waited longer than ([0-9]+) s", found["times"]
+    )
     assert shown is not None
-    assert sum(wait > float(shown[1]) for wait in waits) / len(waits) == pytest.approx(0.05, abs=0.005)
+    assert sum(wait > float(shown[2]) for wait in waits) / len(waits) == pytest.approx(0.05, abs=0.005)
     long = sum(wait >= 60 for wait in waits) / len(waits)
     assert found["open_time_bins"] == (
-        f"{100 * long:.0f} % of the gets waited a minute or longer for their file to open"
+        f"{100 * long:.0f} % of the {len(waits):,} gets with an open time waited a minute or longer"
     )
 
 
@@ -120,7 +124,31 @@ def test_a_page_is_written_whole_or_not_at_all(tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == {"few.log", "page.html"}
     nowhere = run_command(["report", "--html", "no/such/folder.html", *ZONE, str(log)], cwd=tmp_path)
     assert nowhere.returncode == 1
-    assert "no/such/folder.html cannot be written: No such file or directory" in nowhere.stderr
+    assert "no/such/folder.html cannot be written: no/such is not a folder" in nowhere.stderr
+    unnamed = run_command(["report", "--html", "", *ZONE, str(log)], cwd=tmp_path)
+    assert (unnamed.returncode, "--html needs the name of a file." in unnamed.stderr) == (2, True)
+    long = run_command(["report", "--html", "x" * 300, *ZONE, str(log)], cwd=tmp_path)
+    assert long.returncode == 1
+    assert f"{'x' * 300} cannot be written: File name too long" in long.stderr
+
+
+def test_what_is_at_the_path_stays_what_it_is(tmp_path):
+    """A link refers to the file that it did, whose mode does not change; a pipe stays one."""
+    log, kept, link, pipe = (tmp_path / name for name in ("few.log", "kept.html", "link.html", "pipe"))
+    log.write_text("".join(HSI.read_text(errors="replace").splitlines(keepends=True)[:9]))
+    kept.write_text("yesterday's")
+    kept.chmod(0o640)
+    link.symlink_to(kept)
+    assert run_command(["report", "--html", str(link), *ZONE, str(log)], cwd=tmp_path).returncode == 0
+    assert link.is_symlink()
+    assert kept.read_text().startswith("<!DOCTYPE html>")
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o640
+    os.mkfifo(pipe)
+    with subprocess.Popen(["timeout", "60", "cat", pipe], stdout=subprocess.PIPE, text=True) as reader:
+        assert run_command(["report", "--html", str(pipe), *ZONE, str(log)], cwd=tmp_path).returncode == 0
+        assert reader.communicate()[0].startswith("<!DOCTYPE html>")
+    assert pipe.is_fifo()
+    assert {path.name for path in tmp_path.iterdir()} == {"few.log", "kept.html", "link.html", "pipe"}
 
 
 def test_a_page_of_no_line_says_so(tmp_path):

@@ -142,16 +142,32 @@ def test_every_section_is_drawn_or_its_absence_explained(report, open_page):
         assert (section.name in parts) + reasons.count(section.heading) == 1, section.name
         if section.name in parts:
             table_count, picture_count, mark_count = parts[section.name]
-            assert table_count == bool(section.heads), section.name
+            assert table_count == 1, section.name  # its own, or the numbers of its figure
             assert (picture_count > 0) == (mark_count > 0) == bool(section.draw), section.name
 
 
 def test_outages_are_shaded_and_changes_are_marked(write_report, open_page):
-    page, _ = open_page(write_report("archive"))
-    charts = page.locator("#days svg")
-    assert charts.count() == 2
-    for chart in charts.all():  # bytes and transfers, each with gets and puts
-        assert chart.locator(".mark-rule.role-mark line, .mark-rect.role-mark path").count() >= 6
+    """The archive has two outages and a change; the files have none. Gets and puts have a chart each."""
+    for name, shade_count, rule_count in (("archive", 4, 2), ("files", 0, 0)):
+        charts = open_page(write_report(name))[0].locator("#days svg")
+        assert charts.count() == 2  # bytes and transfers
+        for chart in charts.all():
+            marks = chart.locator(".mark-rect.role-mark path[fill='#808080']")
+            assert marks.count() == shade_count
+            assert chart.locator("line[stroke-dasharray='4,3']").count() == rule_count
+            assert chart.locator(".mark-rect.role-mark path:not([fill='#808080'])").count() > 20
+
+
+def test_axes_have_labels_however_narrow_their_range_is(write_report, open_page):
+    """One line has one size and one rate."""
+    page, _ = open_page(write_report("one line"))
+    for section, needed in (
+        ("size_times", ("100 MB", "200 MB", "1 GB", "1 MB/s", "2 MB/s", "10 MB/s")),
+        ("size_shares", ("100 MB",)),
+    ):
+        texts = page.locator(f"#{section} svg text").all_text_contents()
+        assert set(needed) <= set(texts), section
+        assert len(texts) < 30, section
 
 
 @pytest.mark.slow

@@ -118,11 +118,14 @@ def test_bytes_are_concentrated_if_a_tenth_of_the_requests_has_half_of_them():
     )
     gets = make_sizes("get", {1_000: 89, 1_000_000_000: 11})
     assert find(size_shares, size_shares=gets + puts) == (
-        "No few large files dominate: 11 % of the gets, those of 1 GB or more, moved over 99 % of their"
-        " bytes",
+        "The bytes are not concentrated in few large files: 11 % of the gets, those of 1 GB or more, moved"
+        " over 99 % of their bytes",
         False,
     )
-    assert find(size_shares, size_shares=make_sizes("get", {1: 50, 10: 49}))[0].startswith("Too few requests")
+    assert find(size_shares, size_shares=make_sizes("get", {1: 50, 10: 49}))[0] == (
+        "Neither gets nor puts have 100 requests with a known size"
+    )
+    assert find(size_shares, size_shares=make_sizes("get", {0: 150})) == ("All files are empty", False)
     half = make_sizes("get", {100: 1, 1: 100}) + make_sizes("get", {0: 899})
     assert find(size_shares, size_shares=half) == (
         "Under 1 % of the gets, those of 100 B or more, moved 50 % of their bytes",
@@ -171,30 +174,36 @@ def test_failures_are_notable_from_one_in_a_hundred():
         True,
     )
     assert find(failures, transfers=make_transfers(9, 1_000)) == (
-        "No interface fails often: at most under 1 % (puts by hsi)",
+        "No interface fails often: under 1 % of the puts by hsi failed, the most of any",
         False,
     )
     better = {"interface": "ftp", "direction": "get", "transfer_count": 100, "failures_unknown_count": 0}
     worst = [*make_transfers(10, 1000), better | {"failed_count": 0}]
     assert find(failures, transfers=worst)[0] == "1 % of the puts by hsi failed (10 of 1,000)"
     assert find(failures, transfers=make_transfers(99, 100))[1]
-    assert find(failures, transfers=make_transfers(99, 99)) == (
-        "Too few transfers (under 100) to say what share of them failed",
+    # Many transfers, but few whose failure is known.
+    assert find(failures, transfers=make_transfers(99, 99, 50_000)) == (
+        "No interface has 100 transfers of which it is known whether they failed",
         False,
     )
 
 
 def test_waits_are_notable_if_one_get_in_twenty_waited_a_minute():
-    def ask(p95_s, request_count=100):
+    def ask(p95_s, request_count=100, step_s=None):
         rows = [
             {"quantity": "wait", "direction": direction, "request_count": request_count, "p95_s": late_s}
+            | {"clock_step_s": step_s}
             for direction, late_s in (("put", 9_999), ("get", p95_s))
         ]
         return find(times, times=rows)
 
-    assert ask(540) == ("One get in twenty waited longer than 9 min", True)
-    assert ask(60) == ("One get in twenty waited longer than 60 s", True)
-    assert ask(59.9) == ("No long waits: nineteen gets in twenty waited 60 s or less", False)
+    gets = "in twenty of the 3,545 gets with a known wait waited"
+    assert ask(540, 3_545) == (f"One {gets} longer than 9 min", True)
+    assert ask(60, 3_545) == (f"One {gets} longer than 60 s", True)
+    assert ask(59.9, 3_545) == (f"No long waits: nineteen {gets} 60 s or less", False)
+    assert ask(0, 3_545, step_s=1) == (f"No long waits: nineteen {gets} less than 1 s", False)
+    assert ask(1, 3_545, step_s=1) == (f"No long waits: nineteen {gets} 1 s or less", False)
+    assert ask(540, 100)[1]
     assert ask(540, 99) == ("Fewer than 100 gets have a known wait", False)
     assert find(times, times=[]) == ("Fewer than 100 gets have a known wait", False)
 
@@ -206,15 +215,15 @@ def make_open_times(*counts):
 
 def test_long_opens_are_notable_from_one_in_twenty():
     assert find(open_time_bins, open_time_bins=make_open_times(90, 5, 4, 1)) == (
-        "5 % of the gets waited a minute or longer for their file to open",
+        "5 % of the 100 gets with an open time waited a minute or longer",
         True,
     )
     assert find(open_time_bins, open_time_bins=make_open_times(90, 6, 4, 0)) == (
-        "4 % of the gets waited a minute or longer for their file to open",
+        "4 % of the 100 gets with an open time waited a minute or longer",
         False,
     )
     assert find(open_time_bins, open_time_bins=make_open_times(90, 10, 0, 0)) == (
-        "No get waited a minute for its file to open",
+        "None of the 100 gets with an open time waited a minute for its file",
         False,
     )
     assert find(open_time_bins, open_time_bins=make_open_times(0, 0, 99, 0)) == (
@@ -255,9 +264,16 @@ def test_silences_are_notable_from_an_unexplained_day():
         "No transfer for 24 h from Mon 2024-02-05 07:22, and no recorded outage explains it",
         True,
     )
-    assert find(silences, silences=[make_silence(86_399), make_silence(100_000, 50_000)]) == (
-        "No unexplained silence of a day: the longest, from Mon 2024-02-05 07:22, was 24 h",
+    # The hours count as they are said: 84,500 s are 23 h, 84,700 s are 24 h.
+    assert find(silences, silences=[make_silence(84_500), make_silence(100_000, 50_000)]) == (
+        "No day passed in unexplained silence: at most 23 h, in the silence from Mon 2024-02-05 07:22",
         False,
+    )
+    assert find(silences, silences=[make_silence(84_700)])[1]
+    # The whole length is said, and how much of it outages explain.
+    assert find(silences, silences=[make_silence(363_600, 180_000)]) == (
+        "No transfer for 4.2 days from Mon 2024-02-05 07:22; recorded outages explain 2.1 days of it",
+        True,
     )
     assert find(silences, silences=[make_silence(400_000, 399_000)]) == (
         "Recorded outages, or transfers whose hour is unknown, may explain all of these silences",
@@ -268,7 +284,7 @@ def test_silences_are_notable_from_an_unexplained_day():
         "No transfer for at least 24 h around Mon 2024-02-05 07:22, and no recorded outage explains it",
         True,
     )
-    assert not find(silences, silences=[make_silence(86_399, is_edge=True)])[1]
+    assert not find(silences, silences=[make_silence(84_500, is_edge=True)])[1]
 
 
 def make_hits(size_class, cached, uncached, low, high):
@@ -316,7 +332,7 @@ def test_latency_dominates_if_most_transfers_are_below_latency_times_rate():
     )
     assert ask(make_line(0.2, 1e7), 3, 3, 5) == (sentence, True)
     assert ask(make_line(0.2, 1e7), 3, 2, 5) == (
-        "No interface spends most of its transfers on latency",
+        "On no interface does latency dominate most transfers",
         False,
     )
     # A bin that is partly above the break-even is not counted.
@@ -340,7 +356,12 @@ def test_latency_dominates_if_most_transfers_are_below_latency_times_rate():
 
 def test_mounts_are_poorly_used_below_two_files_each():
     def ask(*drives):
-        return find(mounts, mounts=[{"mount_count": count, "file_count": files} for count, files in drives])
+        rows = [
+            {"drive": f"d{number}", "mount_count": count, "file_count": files}
+            for number, (count, files) in enumerate(drives)
+        ]
+        # Cartridges that never reached a drive served no file.
+        return find(mounts, mounts=[*rows, {"drive": None, "mount_count": 110, "file_count": 0}])
 
     assert ask((60, 60), (40, 139)) == ("A mount serves 2.0 files on average", True)
     assert ask((60, 60), (40, 140)) == ("A mount serves 2.0 files on average", False)
@@ -360,6 +381,8 @@ def test_a_class_is_notable_with_most_requests_and_few_bytes():
     assert ask(0.5, 0.1) == (shown, True)
     assert ask(0.5, 0.11)[1] is False
     assert ask(0.4, 0.01)[0].endswith("“large gets” (nft) are 60 % of the requests and 99 % of the bytes")
+    unknown = {"class_name": "small gets", "interface": "nft", "request_ratio": 1, "size_ratio": None}
+    assert "and an unknown share of the bytes" in find(classes, classes=[unknown])[0]
     assert ask(0.51, 0.11)[0].startswith("No class has most of the requests and few bytes: ")
 
 

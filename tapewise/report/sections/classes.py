@@ -18,7 +18,8 @@ def find(facts: Facts) -> Finding | None:
     most = max(facts["classes"], key=lambda row: row["request_ratio"])
     sentence = (
         f"“{most['class_name']}” ({most['interface']}) are {say_share(most['request_ratio'])} of the requests"
-        f" and {say_share(float(most['size_ratio'] or 0))} of the bytes"
+        f" and {'an unknown share' if most['size_ratio'] is None else say_share(float(most['size_ratio']))}"
+        " of the bytes"
     )
     if most["request_ratio"] < MANY_REQUESTS or most["size_ratio"] is None or most["size_ratio"] > FEW_BYTES:
         return Finding(f"No class has most of the requests and few bytes: {sentence}", False)
@@ -31,13 +32,19 @@ def draw(facts: Facts) -> "list[altair.TopLevelMixin]":
 
     from tapewise.report import charts
 
-    present = {row["direction"] for row in facts["classes"]}
+    drawn = [row for row in facts["classes"] if row["centroid_size_bytes"] > 0 and row["centroid_time_s"] > 0]
+    present = {row["direction"] for row in drawn}
     return [
         charts.plot("classes", direction, height=200)
         .mark_point(color=colour, filled=True, opacity=0.7)
         .encode(
-            x=charts.sizes("centroid_size_bytes", "size of the file"),
-            y=charts.times(alt.Y, "centroid_time_s", "time"),
+            x=charts.sizes(
+                alt.X,
+                "centroid_size_bytes",
+                "size of the file",
+                [row["centroid_size_bytes"] for row in drawn],
+            ),
+            y=charts.times(alt.Y, "centroid_time_s", "time", [row["centroid_time_s"] for row in drawn]),
             size=alt.Size(
                 "request_ratio:Q",
                 title="share of the requests",

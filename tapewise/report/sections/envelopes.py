@@ -38,7 +38,7 @@ def find(facts: Facts) -> Finding | None:
         if transfer_count and small_count > transfer_count / 2:
             bounded.append((small_count / transfer_count, break_even_bytes, line))
     if not bounded:
-        return Finding("No interface spends most of its transfers on latency", False)
+        return Finding("On no interface does latency dominate most transfers", False)
     _, break_even_bytes, line = max(bounded, key=lambda found: found[0])
     return Finding(
         f"More than half of the {line['direction']}s by {line['interface']} are so small (below"

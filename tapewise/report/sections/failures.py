@@ -24,12 +24,14 @@ def find(facts: Facts) -> Finding | None:
     ]
     if not known:
         return Finding(
-            f"Too few transfers (under {FEWEST_TRANSFERS}) to say what share of them failed", False
+            f"No interface has {FEWEST_TRANSFERS} transfers of which it is known whether they failed", False
         )
     ratio, logged_count, row = max(known, key=lambda found: found[0])
     what = f"{row['direction']}s by {row['interface']}"
     if ratio < NOTABLE:
-        return Finding(f"No interface fails often: at most {say_share(ratio)} ({what})", False)
+        return Finding(
+            f"No interface fails often: {say_share(ratio)} of the {what} failed, the most of any", False
+        )
     return Finding(
         f"{say_share(ratio)} of the {what} failed ({row['failed_count']:,} of {logged_count:,})", True
     )

@@ -22,10 +22,10 @@ def find(facts: Facts) -> Finding | None:
         )
     # A bin that contains the boundary has a row for each side.
     long = sum(row["request_count"] for row in facts["open_time_bins"] if row["group_number"] > 2)
-    sentence = f"{say_share(long / gets)} of the gets waited a minute or longer for their file to open"
-    return Finding(
-        sentence if long else "No get waited a minute for its file to open", long / gets >= NOTABLE
-    )
+    known = f"of the {gets:,} gets with an open time"
+    if not long:
+        return Finding(f"None {known} waited a minute for its file", False)
+    return Finding(f"{say_share(long / gets)} {known} waited a minute or longer", long / gets >= NOTABLE)
 
 
 def draw(facts: Facts) -> "list[altair.TopLevelMixin]":
@@ -40,7 +40,7 @@ def draw(facts: Facts) -> "list[altair.TopLevelMixin]":
         charts.plot("open_time_bins")
         .mark_bar()
         .encode(
-            x=charts.times(alt.X, "from_s", "open time", domain=[0.05, max(last, 200)]),
+            x=charts.times(alt.X, "from_s", "open time", [0.05, last, 200]),
             x2="open_to_s:Q",
             y2=alt.datum(0),
             y=alt.Y("request_ratio:Q", title="share of the gets", axis=alt.Axis(format=".0%", tickCount=4)),
@@ -72,9 +72,12 @@ SECTION = Section(
     question="How long do gets wait for their file to open?",
     heading="Open times of gets",
     query="""
-    SELECT group_number, group_name, open_from_s, open_to_s, request_count, request_ratio
+    -- A bin that contains a boundary has a row for each group. Each ends at the boundary.
+    SELECT group_number, group_name,
+        greatest(open_from_s, (ARRAY[0, 8, 60, 130])[group_number]) AS open_from_s,
+        least(open_to_s, (ARRAY[8, 60, 130])[group_number]) AS open_to_s, request_count, request_ratio
     FROM mart.open_time_bins(archive => %(archive)s, since => %(since)s, until => %(until)s)
-    ORDER BY open_from_s, group_number
+    ORDER BY group_number, open_from_s
     """,
     silence="These logs do not show how long files took to open.",
     find=find,
@@ -83,7 +86,6 @@ SECTION = Section(
         "Successful gets with an open time; those that bypassed staging are left out. The dashed lines, at"
         " 8, 60 and 130 s, are SDSC's: below them a file was on disk, its cartridge was in a drive, or the"
         " library fetched it. They were derived from files of about 100 MB, so a large file may take longer"
-        " to stage than the name of its group suggests. A bin that contains a line is drawn twice, once for"
-        " each side."
+        " to stage than the name of its group suggests. A bin that contains a line is cut there."
     ),
 )

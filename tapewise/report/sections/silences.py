@@ -9,12 +9,12 @@ from tapewise.report.section import Facts, Finding, Section
 if TYPE_CHECKING:
     import altair
 
-# A silence is notable if it lasted this long without a recorded outage.
-NOTABLE_S = 86_400
+# A silence is notable if so many hours of it, as they are said, are in no recorded outage.
+NOTABLE_H = 24
 
 
 def find(facts: Facts) -> Finding | None:
-    """Name the longest silence that nothing explains: no outage, and no transfer of an unknown hour."""
+    """Name the silence with the most time that no outage and no transfer of an unknown hour explains."""
     unexplained = [
         row for row in facts["silences"] if not row["is_explained"] and not row["hour_unknown_count"]
     ]
@@ -23,21 +23,21 @@ def find(facts: Facts) -> Finding | None:
             "Recorded outages, or transfers whose hour is unknown, may explain all of these silences", False
         )
     longest = max(unexplained, key=lambda row: row["idle_s"] - row["explained_s"])
-    length_s = longest["idle_s"] - longest["explained_s"]
+    left_s = longest["idle_s"] - longest["explained_s"]
     began = f"{longest['started_local']:%a %Y-%m-%d %H:%M}"
-    if longest["is_edge"]:
+    if round(left_s / 3_600) < NOTABLE_H:
         return Finding(
-            f"No transfer for at least {say_time(length_s)} around {began}, and no recorded outage"
-            " explains it",
-            length_s >= NOTABLE_S,
+            f"No day passed in unexplained silence: at most {say_time(left_s)}, in the silence from {began}",
+            False,
         )
-    if length_s < NOTABLE_S:
-        return Finding(
-            f"No unexplained silence of a day: the longest, from {began}, was {say_time(length_s)}", False
-        )
-    return Finding(
-        f"No transfer for {say_time(length_s)} from {began}, and no recorded outage explains it", True
+    # If what is before or after was not read, the beginning and the length are not known.
+    least, when = ("at least ", "around") if longest["is_edge"] else ("", "from")
+    why = (
+        f"; recorded outages explain {say_time(longest['explained_s'])} of it"
+        if longest["explained_s"]
+        else ", and no recorded outage explains it"
     )
+    return Finding(f"No transfer for {least}{say_time(longest['idle_s'])} {when} {began}{why}", True)
 
 
 def draw(facts: Facts) -> "list[altair.TopLevelMixin]":
@@ -71,7 +71,7 @@ def draw(facts: Facts) -> "list[altair.TopLevelMixin]":
 SECTION = Section(
     name="silences",
     question="When was the archive silent, and does anything explain it?",
-    heading="The ten longest times without a transfer (of an hour or longer)",
+    heading="The longest times without a transfer (ten, of an hour or longer, and the least explained)",
     heads=(
         *("from", "until", "length", "in an outage", "explained", "goes on beyond what was read"),
         *("transfers of unknown hour", "notes of outages"),
@@ -79,11 +79,18 @@ SECTION = Section(
     query="""
     SELECT started_local::timestamp(0) AS started_local, ended_local::timestamp(0) AS ended_local, idle_s,
         explained_s, is_explained, is_edge, hour_unknown_count, outage_notes
-    FROM mart.idle_intervals(
-        archive => %(archive)s, since => %(since)s, until => %(until)s, shortest_s => 3600
-    )
-    ORDER BY idle_s DESC, started_at
-    LIMIT 10
+    FROM (
+        SELECT *,
+            row_number() OVER (ORDER BY idle_s DESC, started_at) AS length_rank,
+            row_number() OVER (
+                ORDER BY is_explained OR hour_unknown_count > 0, idle_s - explained_s DESC, started_at
+            ) AS unexplained_rank
+        FROM mart.idle_intervals(
+            archive => %(archive)s, since => %(since)s, until => %(until)s, shortest_s => 3600
+        )
+    ) AS ranked
+    WHERE length_rank <= 10 OR unexplained_rank = 1
+    ORDER BY length_rank
     """,
     silence="There was none of an hour or longer, or the hours of the transfers are not known.",
     needs_detail=True,

@@ -28,16 +28,16 @@ def find(facts: Facts) -> Finding | None:
         and (cut := _find_half(rows)) is not None
     ]
     if not candidates:
-        return Finding(
-            f"Too few requests with a known size (fewer than {FEWEST_REQUESTS}) to compare them", False
-        )
+        if not any(row["size_from_bytes"] for row in facts["size_shares"]):
+            return Finding("All files are empty", False)
+        return Finding(f"Neither gets nor puts have {FEWEST_REQUESTS} requests with a known size", False)
     (requests_ratio, size_ratio, size_bytes), direction, _ = min(candidates, key=lambda found: found[0][0])
     sentence = (
         f"{say_share(requests_ratio)} of the {direction}s, those of {format_bytes(size_bytes)} or more, moved"
         f" {say_share(size_ratio)} of their bytes"
     )
     if requests_ratio > CONCENTRATED:
-        return Finding(f"No few large files dominate: {sentence}", False)
+        return Finding(f"The bytes are not concentrated in few large files: {sentence}", False)
     return Finding(sentence[0].upper() + sentence[1:], True)
 
 
@@ -65,9 +65,10 @@ def draw(facts: Facts) -> "list[altair.TopLevelMixin]":
         float(row[column])
         for row in facts["size_shares"]
         for column in ("size_from_bytes", "size_to_bytes")
-        if row[column]
+        if row["size_from_bytes"]
     ]
-    span = [min(edges_bytes), max(edges_bytes)]
+    if not edges_bytes:
+        return []
     panels: list[altair.TopLevelMixin] = []
     for direction, colour in charts.DIRECTIONS.items():
         if direction not in present:
@@ -76,7 +77,7 @@ def draw(facts: Facts) -> "list[altair.TopLevelMixin]":
             charts.plot("size_shares", f"share of {what}, {direction}", height=95)
             .mark_bar(color=colour)
             .encode(
-                x=charts.sizes("size_from_bytes", "size of the file", domain=span),
+                x=charts.sizes(alt.X, "size_from_bytes", "size of the file", edges_bytes),
                 x2="size_to_bytes:Q",
                 y2=alt.datum(0),
                 y=alt.Y(f"{column}:Q", title=None, axis=alt.Axis(format=".0%", tickCount=4)),

@@ -34,13 +34,25 @@ def draw(facts: Facts) -> "list[altair.TopLevelMixin]":
             slow="datum.mean_size_bytes / datum.p90_duration_s",
             bound="datum.mean_size_bytes / datum.envelope_s",
         )
-        x = charts.sizes("mean_size_bytes", "size of the file")
-        y = alt.Y(
-            "slow:Q",
-            title=None,
-            scale=alt.Scale(type="log", nice=False),
-            axis=alt.Axis(labelExpr=f"{charts.BYTES} + '/s'", values=charts.SIZE_TICKS_BYTES),
+        rows = [
+            row
+            for row in facts["size_times"]
+            if (row["interface"], row["direction"]) == (interface, direction)
+            and row["mean_size_bytes"] > 0
+            and row["p10_duration_s"] > 0
+        ]
+        if not rows:
+            continue
+        rates = [
+            row["mean_size_bytes"] / row[column]
+            for row in rows
+            for column in ("p10_duration_s", "p90_duration_s", "envelope_s")
+            if row[column] is not None and row[column] > 0
+        ]
+        x = charts.sizes(
+            alt.X, "mean_size_bytes", "size of the file", [row["mean_size_bytes"] for row in rows]
         )
+        y = charts.sizes(alt.Y, "slow", None, rates, "/s")
         colour = charts.DIRECTIONS[direction]
         panels.append(
             alt.layer(

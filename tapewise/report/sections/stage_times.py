@@ -45,11 +45,13 @@ def draw(facts: Facts) -> "list[altair.TopLevelMixin]":
     from tapewise.report import charts
 
     interfaces = sorted({row["interface"] for row in facts["stage_times"]})
+    edges_s = [max(row["stage_from_s"], 0.5) for row in facts["stage_times"]]
+    edges_s += [row["stage_to_s"] for row in facts["stage_times"] if row["stage_to_s"] is not None]
     return [
         charts.plot("stage_times", f"stages, {interface}")
         .mark_bar(color=charts.BLUE)
         .encode(
-            x=charts.times(alt.X, "from_s", "time to stage"),
+            x=charts.times(alt.X, "from_s", "time to stage", edges_s),
             x2="stage_to_s:Q",
             y2=alt.datum(0),
             y=charts.counts("stage_count", ""),

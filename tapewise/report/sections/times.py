@@ -13,10 +13,12 @@ def find(facts: Facts) -> Finding | None:
     waits = [row for row in facts["times"] if (row["quantity"], row["direction"]) == ("wait", "get")]
     if not waits or waits[0]["request_count"] < FEWEST_GETS:
         return Finding(f"Fewer than {FEWEST_GETS} gets have a known wait", False)
-    late_s = waits[0]["p95_s"]
+    late_s, step_s = waits[0]["p95_s"], waits[0]["clock_step_s"] or 0
+    gets = f"of the {waits[0]['request_count']:,} gets with a known wait"
     if late_s < LONG_S:
-        return Finding(f"No long waits: nineteen gets in twenty waited {say_time(late_s)} or less", False)
-    return Finding(f"One get in twenty waited longer than {say_time(late_s)}", True)
+        short = f"{say_time(late_s)} or less" if late_s >= step_s else f"less than {say_time(step_s)}"
+        return Finding(f"No long waits: nineteen in twenty {gets} waited {short}", False)
+    return Finding(f"One in twenty {gets} waited longer than {say_time(late_s)}", True)
 
 
 SECTION = Section(

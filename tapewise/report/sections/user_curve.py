@@ -19,10 +19,8 @@ def find(facts: Facts) -> Finding | None:
     user_count, half_count = row["user_count"], row["half_count"]
     if user_count < FEWEST_USERS:
         return Finding(f"Too few users ({user_count}, not {FEWEST_USERS}) to compare them", False)
-    users = "1 user" if half_count == 1 else f"{half_count:,}"
-    sentence = f"Half of the {row['quantity']} came from {users} of {user_count:,} users"
-    if half_count == 1:
-        sentence = f"Half of the {row['quantity']} came from one of {user_count:,} users"
+    few = "one" if half_count == 1 else f"{half_count:,}"
+    sentence = f"Half of the {row['quantity']} came from {few} of {user_count:,} users"
     return Finding(sentence, half_count / user_count <= CONCENTRATED)
 
 

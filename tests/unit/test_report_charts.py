@@ -1,0 +1,28 @@
+"""The ends and ticks of axes that no page of an example has."""
+
+import altair as alt
+import pytest
+
+from tapewise.report import charts
+
+
+@pytest.mark.parametrize(
+    ("values", "domain", "ticks"),
+    [
+        ([100.0], [100, 1000], [100, 200, 500, 1000, 2000, 5000]),
+        ([0.5, 3], [0.1, 10], [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50]),
+        ([3, 2e4], [1, 1e5], [1, 10, 100, 1000, 1e4, 1e5]),
+    ],
+)
+def test_an_axis_of_sizes_ends_at_powers_of_ten(values, domain, ticks):
+    axis = charts.sizes(alt.X, "size_bytes", "size", values).to_dict()
+    assert axis["scale"]["domain"] == domain
+    assert axis["axis"]["values"] == pytest.approx(ticks)
+
+
+@pytest.mark.parametrize(
+    ("values", "domain"),
+    [([60.0], [60, 600]), ([0.02, 45], [0.01, 60]), ([0.0000001, 1e10], [1e-7, 1e10])],
+)
+def test_an_axis_of_times_ends_at_ticks_or_at_its_values(values, domain):
+    assert charts.times(alt.X, "wait_s", "wait", values).to_dict()["scale"]["domain"] == domain
