@@ -1,22 +1,23 @@
-"""Colours that differ in lightness, so that a page can still be read when it is printed in grey.
+"""The colours of the dashboards, which are also those of `tapewise report --html`.
 
-The categorical colours are samples of cividis (Nuñez et al. 2018), taken in turn from its dark, light and
-middle parts, so that neighbours differ most in lightness. The sequential scheme runs from light to dark.
+The categorical colours are those of Okabe and Ito (2008), "Color universal design". Three of theirs are too
+light on white (less than 3:1), so orange, sky blue and yellow are darker here. The sequential scheme has
+steps of blue, from light to dark. Reports have their own copy, because Superset runs without Tapewise.
 """
 
 from typing import Any
 
 CATEGORICAL: dict[str, Any] = {
     "id": "tapewise",
-    "label": "Tapewise, readable in grey",
-    "description": "Samples of cividis by turns of lightness",
+    "label": "Tapewise",
+    "description": "Okabe and Ito's, with orange, sky blue and yellow darkened",
     "isDefault": True,
-    "colors": ["#00336f", "#d9c55c", "#7b7b78", "#ffe945", "#4a5268", "#b3a76d", "#1c4570", "#95917a"],
+    "colors": ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#000000", "#a87400", "#2a8bc2", "#8f8500"],
 }
 SEQUENTIAL: dict[str, Any] = {
     "id": "tapewise_sequential",
     "label": "Tapewise, light to dark",
-    "description": "Cividis, reversed",
+    "description": "Steps of blue",
     "isDiverging": False,
-    "colors": ["#fff3b0", "#ffe945", "#d9c55c", "#a69d75", "#7b7b78", "#4a5268", "#00336f", "#001f4d"],
+    "colors": ["#e3edf5", "#b8d3e8", "#86b4d6", "#4f92c0", "#1f6ca1", "#0a4570"],
 }
