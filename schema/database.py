@@ -11,10 +11,12 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from enum import Enum
+from typing import Any
 
 import psycopg
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.pq import ExecStatus, TransactionStatus
 
 from tapewise.schema.access import logins, roles
 from tapewise.schema.errors import DatabaseError, SettingsError
@@ -66,10 +68,63 @@ class Warehouse:
         self.settings = settings
         self.server = server
         self.database = database
+        # Idle connections of `lend`, if they are kept.
+        self._kept: list[psycopg.Connection] | None = None
 
     def connect(self, role: Role = Role.LOADER, *, autocommit: bool = False) -> psycopg.Connection:
         """Open a connection as `role`, in UTC. Raises DatabaseError if the server refuses it."""
         return self._connect(role, role.value, autocommit=autocommit)
+
+    @contextmanager
+    def keep_connections(self) -> Iterator[None]:
+        """Keep the connections of `lend` for its next blocks, until the end of this block.
+
+        A new connection must first read much of the catalogue, which takes longer than loading a few lines.
+        """
+        if self._kept is not None:  # an outer block keeps them
+            yield
+            return
+        kept = self._kept = []
+        try:
+            yield
+        finally:
+            self._kept = None
+            for connection in kept:
+                connection.close()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Another process has its own connections."""
+        return vars(self) | {"_kept": None}
+
+    @contextmanager
+    def lend(self, *, autocommit: bool = False) -> Iterator[psycopg.Connection]:
+        """Open a connection as the loader for the duration of the block, or take one that was kept.
+
+        Settings of its session may have been changed before. Raises DatabaseError as `connect` does.
+        """
+        connection = self._take_kept(autocommit=autocommit) or self.connect(autocommit=autocommit)
+        is_sound = False
+        try:
+            yield connection
+            is_sound = connection.info.transaction_status is TransactionStatus.IDLE
+        finally:
+            if is_sound and self._kept is not None:
+                self._kept.append(connection)
+            else:
+                connection.close()
+
+    def _take_kept(self, *, autocommit: bool) -> psycopg.Connection | None:
+        """Return a kept connection that still works, if there is one."""
+        for connection in list(self._kept or ()):
+            if connection.autocommit is not autocommit:
+                continue
+            with suppress(ValueError):  # another thread has taken it
+                (self._kept or []).remove(connection)
+                # An empty statement finds out whether the server is still there.
+                if connection.pgconn.exec_(b"").status == ExecStatus.EMPTY_QUERY:
+                    return connection
+                connection.close()
+        return None
 
     def connect_reader(self, *, sees_names: bool, autocommit: bool = False) -> psycopg.Connection:
         """Open a connection that reads `mart`; with `sees_names`, also the names of users and files.

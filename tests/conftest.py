@@ -133,7 +133,10 @@ class Site:
         database = f"tapewise_test_{secrets.token_hex(6)}"
         self.maintain("CREATE DATABASE {} TEMPLATE {} STRATEGY FILE_COPY", database)
         try:
-            yield self.warehouse(database)
+            fresh = self.warehouse(database)
+            # As a command that loads many files does. Those of tests/acceptance mostly load one.
+            with fresh.keep_connections():
+                yield fresh
         finally:
             self.maintain("DROP DATABASE {} WITH (FORCE)", database)
 

@@ -42,7 +42,7 @@ from tapewise.ingest.requests.at_load import LinesAtLoad
 from tapewise.ingest.requests.pending import Derivations
 from tapewise.ingest.sources.log_dates import LogDate
 from tapewise.ingest.sources.sources import Source, get_source, make_source
-from tapewise.schema.database import Role, Warehouse
+from tapewise.schema.database import Warehouse
 from tapewise.schema.errors import LogFileError, SourceError
 from tapewise.schema.tables.models import FACT_TABLES
 from tapewise.schema.writing.archives import lock_archive
@@ -115,7 +115,7 @@ def load_file(
     """
     with (
         converting_errors(path),
-        closing(warehouse.connect(Role.LOADER, autocommit=True)) as settling,
+        warehouse.lend(autocommit=True) as settling,
     ):
         while True:
             source = _find_again(warehouse, settling, source)
@@ -239,7 +239,7 @@ class _Load:
             # The first thread looks up known segments on `asking` while the second one uses `settling`.
             # Month partitions of derived rows are created on `asking` too, because they become visible only
             # when a transaction ends.
-            closing(warehouse.connect(Role.LOADER, autocommit=True)) as asking,
+            warehouse.lend(autocommit=True) as asking,
             run_ahead(
                 # If forced, all lines are parsed again, even those of known segments.
                 read_parts(
@@ -252,7 +252,7 @@ class _Load:
                 ),
                 PARTS_AHEAD,
             ) as parts,
-            closing(warehouse.connect(Role.LOADER)) as connection,
+            warehouse.lend() as connection,
             connection.transaction(),
         ):
             if ledger_path(self._path) != self._name:  # a link that now points to another file
@@ -330,7 +330,7 @@ class _Load:
         if self._tally.loaded_count + self._tally.held_count:
             others.write(connection, log_file_id)
         check_date(connection, source, self._path, self._log_date, self._tally, reader.digest)
-        add_sums(connection, source, sums)
+        derivations.change(add_sums(connection, source, sums))
         derivations.touch(move_second_passes(connection, settling, source, self._repeats))
         writer.summarise()
         end_log_file(

@@ -57,10 +57,11 @@ def read_files(
     """
     count = min(jobs or (os.cpu_count() or 1) // 2, len(tasks))
     if count < 2 or (jobs is None and sum(map(_count_bytes, tasks)) < WORTH_BYTES):
-        for task in tasks:
-            with show_progress(task.path, is_shown=is_shown) as progress:
-                found = _read(warehouse, task, now, progress, on_wait)
-            yield found
+        with warehouse.keep_connections():
+            for task in tasks:
+                with show_progress(task.path, is_shown=is_shown) as progress:
+                    found = _read(warehouse, task, now, progress, on_wait)
+                yield found
         return
     with show_count(len(tasks), is_shown=is_shown) as advance, _run(count, warehouse, tasks, now) as results:
         for found in results:

@@ -5,6 +5,7 @@ line between held ones may take the place of one of them in a pair.
 """
 
 from collections.abc import Mapping
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from functools import partial
@@ -20,7 +21,7 @@ from tapewise.ingest.requests.ranges import REACH
 from tapewise.ingest.requests.rebuild import plan_for_fresh_facts
 from tapewise.ingest.requests.request_rows import KEPT
 from tapewise.ingest.sources.sources import Source
-from tapewise.schema.database import Role, Warehouse
+from tapewise.schema.database import Warehouse
 from tapewise.schema.tables.models import event_time_columns
 from tapewise.schema.writing.loader import read_frame
 from tapewise.schema.writing.request_rollups import RequestSums
@@ -158,12 +159,15 @@ class NeighbourLines:
         self._warehouse = warehouse
         self._settling = settling
         self._reading: psycopg.Connection | None = None
+        self._lent = ExitStack()
         self._values: dict[str, Any] = {"archive_id": source.archive_id, "source_id": source.id}
 
     def close(self) -> None:
-        """Close the separate connection if it was opened."""
+        """Give back the separate connection if there was one."""
         if self._reading is not None:
-            self._reading.close()
+            with suppress(psycopg.OperationalError):  # the server is gone, which the load itself reports
+                self._reading.rollback()
+        self._lent.close()
 
     def find_twin_days(self) -> list[tuple[date, date]]:
         """Return the ranges of days (UTC) that the archive's files cover, by their first and last days.
@@ -265,7 +269,7 @@ class NeighbourLines:
         if near is None:
             return LinesAround(nothing, nothing["opens"], nothing["opens"]["id"])
         if self._reading is None:
-            self._reading = self._warehouse.connect(Role.LOADER)
+            self._reading = self._lent.enter_context(self._warehouse.lend())
         with plan_for_fresh_facts(self._reading):
             values = self._values | {
                 "since": since,
