@@ -18,6 +18,8 @@ from tapewise.ingest.records.format import BEFORE_RETENTION, OUTSIDE_WINDOW
 from tapewise.schema.tables.models import rejected_lines
 from tapewise.schema.writing.loader import copy_frame
 
+# It is looked up once, because that takes longer than a statement.
+_PROGRAM_VERSION = version("tapewise")
 _IDENTITY_COLUMNS = tuple(field.name for field in fields(FileIdentity))
 
 
@@ -154,7 +156,7 @@ def begin_log_file(
         " format_version, program_version, first_read_at, last_read_at,"
         " line_count, loaded_count, held_count, ignored_count, rejected_count, log_date)"
         " VALUES (%s, %s, '', 0, 0, %s, %s, %s, %s, 0, 0, 0, 0, 0, %s) RETURNING id",
-        [source_id, path, format_version, version("tapewise"), now, now, log_date],
+        [source_id, path, format_version, _PROGRAM_VERSION, now, now, log_date],
     ).fetchone()
     assert row is not None
     return int(row[0])
@@ -199,7 +201,7 @@ def end_log_file(
         "read_bytes": read_bytes,
         "waiting_bytes": waiting_bytes,
         "format_version": format_version,
-        "program_version": version("tapewise"),
+        "program_version": _PROGRAM_VERSION,
         "now": now,
         "first": tally.first_event_at,
         "last": tally.last_event_at,

@@ -10,7 +10,7 @@ from tapewise.ingest.sources.sources import Source
 from tapewise.schema.writing.cells import add_cells, sum_cells
 from tapewise.schema.writing.day_cells import add_days
 from tapewise.schema.writing.day_sums import DaySums, sum_days
-from tapewise.schema.writing.request_rollups import RequestSums, add_requests, sum_transfers
+from tapewise.schema.writing.request_rollups import RequestSums, sum_transfers
 from tapewise.schema.writing.routes import Clients
 from tapewise.schema.writing.stage_cells import add_stages, sum_stages
 
@@ -74,8 +74,13 @@ def sum_counted_requests(
     return sum_transfers(counted, source.archive_timezone, clients or source.clients)
 
 
-def add_sums(connection: psycopg.Connection, source: Source, sums: Iterable[Sums | pl.DataFrame]) -> None:
-    """Add `sums` of `sum_facts` to the rollups, in the caller's transaction."""
+def add_sums(
+    connection: psycopg.Connection, source: Source, sums: Iterable[Sums | pl.DataFrame]
+) -> list[RequestSums]:
+    """Add `sums` of `sum_facts` to the rollups, in the caller's transaction, except those as requests.
+
+    Returns these, which are added together with what the derived requests change.
+    """
     parts, stages = [], []
     for each in sums:
         if isinstance(each, Sums):
@@ -84,8 +89,8 @@ def add_sums(connection: psycopg.Connection, source: Source, sums: Iterable[Sums
             stages.append(each)
     add_cells(connection, source.archive_id, [part.cells for part in parts])
     add_days(connection, source.id, [part.days for part in parts])
-    add_requests(connection, [part.requests for part in parts])
     add_stages(connection, stages)
+    return [part.requests for part in parts]
 
 
 def _filter_counted(transfers: pl.DataFrame, source: Source) -> pl.DataFrame | None:

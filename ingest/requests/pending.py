@@ -38,7 +38,7 @@ class Derivations:
         self._days: set[date] = set()
         self._stale_days: set[date] = set()
         self._early_days: set[date] = set()
-        # What the requests derived at the load change in their rollup.
+        # What the load and its requests change in the rollups of requests.
         self._changes: list[RequestSums] = []
 
     def add(self, days: set[date]) -> None:
@@ -52,6 +52,10 @@ class Derivations:
         self.add(changed)
         if self._at_load is not None:
             self._at_load.leave(changed)
+
+    def change(self, sums: Iterable[RequestSums]) -> None:
+        """Note what `rebuild` has to add to the rollups of requests."""
+        self._changes += sums
 
     def rebuild_settled(self) -> None:
         """Derive the requests of days for which a log in chronological order has no more lines.

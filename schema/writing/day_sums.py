@@ -4,6 +4,7 @@ A route has a source, interface, direction, class of service and perhaps a clien
 load.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -204,15 +205,17 @@ def _sum_by_size(measured: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def number_cells(rows: pl.DataFrame, days: pl.Series) -> tuple[pl.Series, pl.DataFrame]:
-    """Return the number of each row's route and day, from 0, and routes and days by this `cell`.
+def number_cells(
+    rows: pl.DataFrame, days: pl.Series, columns: Sequence[str] = ROUTE
+) -> tuple[pl.Series, pl.DataFrame]:
+    """Return the number of each row's values in `columns` and day, from 0, and these by this `cell`.
 
     `days` are dates, or days since 1970.
     """
     days = days.cast(pl.Int64)
-    packed = pack_columns(rows, ROUTE, days - find_first_day(days))
+    packed = pack_columns(rows, columns, days - find_first_day(days))
     cell = packed.unique().sort().search_sorted(packed).cast(pl.Int64)
-    names = rows.select(*ROUTE, cell=cell, day=days.cast(pl.Int32).cast(pl.Date))
+    names = rows.select(*columns, cell=cell, day=days.cast(pl.Int32).cast(pl.Date))
     return cell, names.unique("cell", keep="any")
 
 

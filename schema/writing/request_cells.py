@@ -195,18 +195,20 @@ def _gather(parts: list[CellSums]) -> CellSums:
 
 def _make_cells(sums: CellSums) -> pl.DataFrame:
     """Return one row per cell that is changed: its route, its span, its first day, its columns as texts."""
-    cells = []
     counts, bins = sums.counts, sums.bins
+    parts = []
     for span, length in SPANS.items():
         # Months are added up from days, and years from months, which are far fewer.
         if span != "day":
             counts = _add_up(counts, length, "route")
             bins = _add_up(bins, length, "route", "quantity", "bin")
-        cells.append(_make_span(counts, bins).with_columns(span=pl.lit(span)))
+        of_span = pl.lit(span, pl.Enum([*SPANS]))
+        parts.append((counts.with_columns(span=of_span), bins.with_columns(span=of_span)))
+    every_count, every_bin = (pl.concat(part, how="diagonal") for part in zip(*parts, strict=True))
     return (
-        pl.concat(cells)
+        _write_columns(every_count, every_bin)
         .join(sums.routes, on="route")
-        .with_columns(starts_on=pl.col("day").cast(pl.Int32).cast(pl.Date))
+        .with_columns(pl.col("span").cast(pl.String), starts_on=pl.col("day").cast(pl.Int32).cast(pl.Date))
         .select(*_CELL, *COLUMNS)
     )
 
@@ -224,9 +226,9 @@ def _add_up(sums: pl.DataFrame, length: str, *key: str) -> pl.DataFrame:
     )
 
 
-def _make_span(counts: pl.DataFrame, bins: pl.DataFrame) -> pl.DataFrame:
-    """Return one row per cell that is changed: its route, its first day, its columns as texts."""
-    place = ("route", "day")
+def _write_columns(counts: pl.DataFrame, bins: pl.DataFrame) -> pl.DataFrame:
+    """Return one row per cell that is changed: its route, its span, its first day, its columns as texts."""
+    place = ("route", "span", "day")
     arrays = (
         bins.filter(pl.col("bin_count") != 0)
         .sort("bin")

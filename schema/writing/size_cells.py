@@ -13,6 +13,7 @@ import psycopg
 from tapewise.schema.writing.day_columns import merge_arrays
 from tapewise.schema.writing.day_sums import number_cells
 from tapewise.schema.writing.routes import BIN_BITS, IS_ROUTE, ROUTE, ROUTE_TYPES, write_array
+from tapewise.schema.writing.spans import place_sums
 
 _SIZE_ARRAYS = {"size_bins": "smallint", "size_bytes": "numeric", "shortest_s": "double precision"}
 _TIME_ARRAYS = {"time_bins": "integer", "time_counts": "integer"}
@@ -76,11 +77,7 @@ def add_size_days(connection: psycopg.Connection, source_id: int, sizes: Iterabl
 
     The routes are there already.
     """
-    days = pl.concat(sizes)
-    cells = pl.concat(
-        _make_cells(days, days["day"].dt.truncate(every), span)
-        for span, every in (("day", "1d"), ("month", "1mo"), ("year", "1y"))
-    )
+    cells = _make_cells(pl.concat(sizes))
     if not cells.is_empty():
         connection.execute(_ADD, [*(cells[name].to_list() for name in cells.columns), source_id])
 
@@ -103,10 +100,11 @@ def drop_size_days(connection: psycopg.Connection, source_id: int, since: date, 
         below = span
 
 
-def _make_cells(sums: pl.DataFrame, starts: pl.Series, span: str) -> pl.DataFrame:
-    """Return one row per cell, of texts: its route, its span, its first day (in `starts`), its columns."""
-    cell, names = number_cells(sums, starts)
-    rows = sums.select("time_count", "size_bytes", "shortest_s", time_bins="time_bin", on="day", cell=cell)
+def _make_cells(sums: pl.DataFrame) -> pl.DataFrame:
+    """Return one row per cell, of texts: its route, its span, its first day, its columns."""
+    placed = place_sums(sums)
+    cell, names = number_cells(placed, placed["starts_on"], (*ROUTE, "span"))
+    rows = placed.select("time_count", "size_bytes", "shortest_s", time_bins="time_bin", on="day", cell=cell)
     cells = rows.group_by("cell").agg(first_on=pl.col("on").min(), last_on=pl.col("on").max())
     by_size = (
         rows.group_by("cell", size_bins=pl.col("time_bins") // 2**BIN_BITS)
@@ -125,7 +123,7 @@ def _make_cells(sums: pl.DataFrame, starts: pl.Series, span: str) -> pl.DataFram
         cells = cells.join(gathered, on="cell")
     return cells.join(names, on="cell").select(
         *ROUTE,
-        pl.lit(span).alias("span"),
+        "span",
         pl.col("day").cast(pl.String),
         *(pl.col(name).cast(pl.String) for name in _COLUMNS),
     )
