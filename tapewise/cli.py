@@ -68,11 +68,21 @@ class LateGroup(click.Group):
         assert isinstance(command, click.Command)
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command that `args` begin with. For a mistyped one, the error suggests similar names."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.NoSuchCommand as error:
+            # click knows only the names of imported commands.
+            raise click.NoSuchCommand(error.command_name, possibilities=COMMANDS, ctx=ctx) from None
+
 
 @click.group(
     cls=LateGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110}
 )
-@click.version_option(version("tapewise"), package_name="tapewise")
+@click.version_option(version("tapewise"), "-V", "--version", package_name="tapewise")
 @click.option(
     "--config",
     type=click.Path(dir_okay=False, path_type=Path),

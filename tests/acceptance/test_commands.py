@@ -4,6 +4,7 @@ import csv
 import gzip
 import io
 import json
+from importlib.metadata import version
 
 import click
 import pytest
@@ -134,7 +135,9 @@ def test_one_bad_file_does_not_prevent_loading_the_others(tapewise, tmp_path):
         ([*INGEST, "--format", "cond", "--timezone", "UTC", "--date", "1998-02-30", "a"], 2, "1998-02-30"),
         ([*INGEST, "--format", "cond", "--timezone", "UTC", "--date", "", "a"], 2, "--date"),
         ([*INGEST, "--kind", "simulated", "--format", "nft", "--timezone", "UTC", "a"], 2, "simulated"),
-        (["nonsense"], 2, "nonsense"),
+        (["nonsense"], 2, "No such command 'nonsense'.\n"),
+        (["ingset"], 2, "No such command 'ingset'. Did you mean 'ingest'?"),
+        (["db", "upgrde"], 2, "No such command 'upgrde'. Did you mean 'upgrade'?"),
         (["sql", "SELECT nothing FROM nowhere"], 1, "nowhere"),
         (["sql", "SELECT * FROM core.users"], 1, "permission denied for schema core"),
         (["sql", "DROP SCHEMA mart"], 1, "read-only transaction"),
@@ -154,6 +157,12 @@ def test_errors_give_one_message_and_a_status(tapewise, arguments, status, messa
     assert message in result.stderr
     assert "Traceback" not in result.stderr
     assert not result.stdout
+
+
+def test_both_options_show_the_version(tapewise):
+    assert (
+        tapewise("-V").stdout == tapewise("--version").stdout == f"tapewise, version {version('tapewise')}\n"
+    )
 
 
 def test_a_traceback_is_only_shown_with_debug(tapewise):
