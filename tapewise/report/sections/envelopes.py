@@ -62,7 +62,10 @@ SECTION = Section(
     FROM mart.lower_envelopes(archive => %(archive)s, since => %(since)s, until => %(until)s)
     ORDER BY interface, direction DESC
     """,
-    silence="These logs do not show how long transfers took.",
+    silence=(
+        "These logs do not show how long transfers took, or these are too many to compute the line while"
+        " somebody waits: `tapewise refresh` prepares it in a warehouse."
+    ),
     needs_detail=True,
     find=find,
 )
