@@ -18,7 +18,11 @@ from tapewise.schema.errors import WorkloadError
 
 @dataclass(frozen=True)
 class FitRequest:
-    """The parameters of a model; `since` and `until` are moments, or None for no limit."""
+    """The parameters of a model; `since` and `until` are moments, or None for no limit.
+
+    `has_bursts` is whether bursts are read, which takes longer than everything else. Without them, the model
+    shows classes, but nothing can be generated from it.
+    """
 
     name: str
     archive: str
@@ -27,6 +31,7 @@ class FitRequest:
     until: datetime | None = None
     idle_s: float = IDLE_S
     seed: int = 1
+    has_bursts: bool = True
 
 
 def fit_model(
@@ -43,7 +48,7 @@ def fit_model(
         cells = read_cells(connection, asked_for)
         fitted = {key: fit_classes(key[1], group, request.seed) for key, group in cells.items()}
         classes = {key: classes for key, (classes, _) in fitted.items()}
-        bursts = read_bursts(connection, asked_for, classes)
+        bursts = read_bursts(connection, asked_for, classes) if request.has_bursts else {}
     if not any(len(group.positions) for group in cells.values()):
         raise WorkloadError(
             f"no request of archive '{request.archive}' has a size and a time to sort it by",

@@ -10,6 +10,7 @@ import psycopg
 
 from tapewise.report.objects import answers_to_object
 from tapewise.report.page import Page
+from tapewise.report.recent import limit_scope
 from tapewise.report.section import Answer, Scope, Section, ask, find
 from tapewise.report.sections import ABOUT, SECTIONS
 from tapewise.report.text import NOT_IN_LOG, print_answers, print_findings, print_heading
@@ -113,7 +114,7 @@ def read_archive(
             f"no archive is called '{archive}'", hint="`tapewise archives list` shows them."
         )
     kind, timezone, retained_on, *times = found
-    scope = Scope(archive, *times)
+    scope = limit_scope(connection, Scope(archive, *times))
     days = connection.execute(
         "SELECT min(starts_on), max(starts_on) FROM"
         " mart.selected_days(archive => %(archive)s, since => %(since)s, until => %(until)s)",

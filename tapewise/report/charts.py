@@ -66,7 +66,7 @@ FEW_DECADES = 3
 _CONFIG: dict[str, Any] = {
     "aria": False,  # the page describes the figure
     "background": None,
-    "font": "Arial, Liberation Sans, Helvetica, sans-serif",
+    "font": "Arial, Liberation Sans, Helvetica, DejaVu Sans Condensed, sans-serif",
     "view": {"stroke": None},
     "axis": {
         **{"labelColor": INK, "titleColor": INK, "domainColor": GREY, "tickColor": GREY, "gridColor": GRID},

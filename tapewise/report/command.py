@@ -7,6 +7,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
+from threading import Thread
 
 import click
 
@@ -165,6 +166,7 @@ def _report_files(
     if choices.formats or (html is not None and not choices.failures):
         if not as_json:
             click.echo("Starting a temporary PostgreSQL for this report ...", err=True)
+        Thread(target=_load_libraries, args=[html is not None], daemon=True).start()
         made = read_files(settings, choices, timezone, log_date, is_shown=not as_json)
         if html is not None:
             _write(html, describe_files_page(made))
@@ -174,6 +176,15 @@ def _report_files(
             print_files_report(made)
     if choices.failures:
         raise sum_failures(list(choices.failures.values()), len(dict.fromkeys(paths)))
+
+
+def _load_libraries(has_figures: bool) -> None:
+    """Import what the report needs later, while PostgreSQL starts. What is missing is reported there."""
+    with suppress(ImportError):
+        import tapewise.clustering.fits
+    if has_figures:
+        with suppress(ImportError):
+            import tapewise.report.rendering  # noqa: F401  only for its effect on later imports
 
 
 def _write(path: Path, page: Page) -> None:

@@ -10,16 +10,19 @@ from zoneinfo import ZoneInfo
 import click
 import psycopg
 
+from tapewise.extras import find_missing
 from tapewise.ingest.commands.output import describe_result, report_failure, result_to_json
 from tapewise.ingest.detection.choosing import SAME_TRANSFERS, Choices
 from tapewise.ingest.loading.loads import FileResult, load_file
 from tapewise.ingest.loading.progress import show_progress
 from tapewise.ingest.records.format import Format
 from tapewise.ingest.sources.sources import Source, SourceRequest, make_source
+from tapewise.report.models import store_model
 from tapewise.report.objects import answers_to_object
 from tapewise.report.page import Page, Table
+from tapewise.report.recent import limit_scope
 from tapewise.report.section import Answer, Scope, Section, ask, find
-from tapewise.report.sections import SECTIONS, missing
+from tapewise.report.sections import SECTIONS, classes, missing
 from tapewise.report.text import NOT_IN_LOG, print_answers, print_findings, print_heading
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.errors import LogFileError
@@ -95,7 +98,11 @@ class FilesReport:
 
     def explain_silence(self, section: Section) -> str:
         """Say why `section` has no rows."""
-        return section.silence
+        if section.name != classes.SECTION.name:
+            return section.silence
+        if missing_extra := find_missing("workload"):
+            return f"Not computed: {missing_extra.message}. {missing_extra.hint}"
+        return "No request has a size and a time to sort it by."
 
 
 def read_files(
@@ -108,8 +115,10 @@ def read_files(
     """
     with open_throwaway(settings) as warehouse:
         results = _load(warehouse, choices, timezone or DEFAULT_ZONE, log_date, is_shown=is_shown)
-        with closing(warehouse.connect(Role.READER)) as connection:
-            about, answers = (ask(connection, Scope(ARCHIVE), which) for which in (ABOUT, SECTIONS))
+        with closing(warehouse.connect(Role.READER, autocommit=True)) as connection:
+            scope = limit_scope(connection, Scope(ARCHIVE))
+            store_model(warehouse, scope)
+            about, answers = (ask(connection, scope, which) for which in (ABOUT, SECTIONS))
             return FilesReport(results, choices, about, answers, timezone, _count_hourless(connection))
 
 
@@ -147,7 +156,7 @@ def print_files_report(report: FilesReport) -> None:
     for doubt in report.doubts:
         click.echo("\n".join(wrap(doubt, 110)))
     print_findings(find(report.answers))
-    print_answers(report.answers)
+    print_answers(report.answers, explain=report.explain_silence)
     click.echo("\nNothing was stored: use `tapewise ingest` to load logs into a permanent warehouse.")
 
 

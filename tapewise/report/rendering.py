@@ -13,8 +13,8 @@ from markupsafe import Markup
 
 from tapewise.report.charts import render, write_spec
 from tapewise.report.page import Page, Table
-from tapewise.report.section import Answer, Facts, Finding, Section, collect_facts, find
-from tapewise.report.text import describe_answer
+from tapewise.report.section import Answer, Facts, Finding, Section, collect_facts, find, find_limits
+from tapewise.report.text import describe_answer, name_columns
 
 # Charts are rendered at the same time, each by an engine of its own.
 RENDERERS = 2
@@ -28,6 +28,7 @@ class _Part:
     title: str
     finding: str | None
     remark: str | None
+    limit: str | None
     panels: Sequence[Markup]
     table: Table | None
     numbers: Table | None
@@ -38,10 +39,15 @@ def make_page(page: Page, made_at: datetime, version: str) -> str:
     """Return the page as HTML. `made_at` has a zone."""
     facts = collect_facts([*page.about, *page.answers])
     findings = find(page.answers)
+    limits = find_limits(page.answers)
     panels = _draw(page.answers, facts)
     parts = [
         _make_part(
-            answer, findings.get(answer.section.name), panels.get(answer.section.name, []), page.absent
+            answer,
+            findings.get(answer.section.name),
+            limits.get(answer.section.name),
+            panels.get(answer.section.name, []),
+            page.absent,
         )
         for answer in page.answers
         if answer.rows
@@ -83,13 +89,16 @@ def _draw(answers: Sequence[Answer], facts: Facts) -> Mapping[str, Sequence[Mark
     return panels
 
 
-def _make_part(answer: Answer, finding: Finding | None, panels: Sequence[Markup], absent: str) -> _Part:
+def _make_part(
+    answer: Answer, finding: Finding | None, limit: str | None, panels: Sequence[Markup], absent: str
+) -> _Part:
     section = answer.section
     return _Part(
         section=section,
         title=finding.sentence if finding is not None and finding.is_notable else section.heading,
         finding=None if finding is None else finding.sentence,
         remark=None if finding is None or finding.is_notable else finding.sentence,
+        limit=limit,
         panels=panels,
         table=_make_table(answer, absent) if section.heads else None,
         # Whoever cannot see a figure reads its rows, under the names that they have in SQL.
@@ -100,7 +109,7 @@ def _make_part(answer: Answer, finding: Finding | None, panels: Sequence[Markup]
 
 def _make_table(answer: Answer, absent: str) -> Table:
     rows, are_numbers = describe_answer(answer, absent)
-    return Table(answer.section.heading, answer.section.heads or answer.columns, rows, are_numbers)
+    return Table(answer.section.heading, answer.section.heads or name_columns(answer), rows, are_numbers)
 
 
 def _describe_margins(page: Page, made_at: datetime, version: str) -> Markup:

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
 Rows = Sequence[Mapping[str, Any]]
 Facts = Mapping[str, Rows]
 
+# The column of a query that may answer for a part of the scope only: the local time from which on transfers
+# are counted, or null. It is not part of the table.
+COUNTED_SINCE = "counted_since"
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -67,12 +71,14 @@ class Answer:
 class Scope:
     """What a report is about: an archive, from `since` until `until` (None: all of its time).
 
-    Both are midnights of the archive's own clock, because what is counted by day has only whole days.
+    Both are midnights of the archive's own clock, because what is counted by day has only whole days. What
+    would take too long may be asked of the latest transfers only: those from `recent_since` on (None: all).
     """
 
     archive: str
     since: datetime | None = None
     until: datetime | None = None
+    recent_since: datetime | None = None
 
 
 def ask(connection: psycopg.Connection, scope: Scope, sections: Sequence[Section]) -> list[Answer]:
@@ -103,3 +109,16 @@ def find(answers: Sequence[Answer]) -> dict[str, Finding]:
         if answer.section.find is not None and answer.rows
     }
     return {name: finding for name, finding in found.items() if finding is not None}
+
+
+def find_limits(answers: Sequence[Answer]) -> dict[str, str]:
+    """What each section that was asked of the latest transfers only has to say so, by its name."""
+    limits = {}
+    for name, rows in collect_facts(answers).items():
+        since = rows[0].get(COUNTED_SINCE)
+        if since is not None:
+            limits[name] = (
+                f"Only transfers that ended from {since:%a %Y-%m-%d %H:%M} on; to read all of them would take"
+                " too long."
+            )
+    return limits

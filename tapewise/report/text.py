@@ -8,7 +8,7 @@ import click
 
 from tapewise.clustering.names import format_bytes, format_seconds
 from tapewise.report.phrases import say_time
-from tapewise.report.section import Answer, Finding, Section
+from tapewise.report.section import COUNTED_SINCE, Answer, Finding, Section, find_limits
 from tapewise.schema.texts import escape_controls
 from tapewise.tables import print_table
 
@@ -38,11 +38,15 @@ def print_answers(
 
     `absent` is shown for figures that are not known.
     """
+    answers = list(answers)
+    limits = find_limits(answers)
     for answer in answers:
         if not answer.section.heads:
             continue
         print_heading(answer.section.heading)
         if answer.rows:
+            if answer.section.name in limits:
+                click.echo(f"{limits[answer.section.name]}\n")
             _print_rows(answer, absent)
         else:
             click.echo(explain(answer.section))
@@ -55,9 +59,15 @@ def print_heading(heading: str) -> None:
 
 def describe_answer(answer: Answer, absent: str) -> tuple[list[list[str]], list[bool]]:
     """Return the rows of a table in readable units, and which of its columns have numbers."""
-    shown = [describe_row(dict(zip(answer.columns, row, strict=True)), absent) for row in answer.rows]
-    are_numbers = [any(_is_number(row[index]) for row in answer.rows) for index in range(len(answer.columns))]
-    return shown, are_numbers
+    columns = name_columns(answer)
+    rows = [dict(zip(answer.columns, row, strict=True)) for row in answer.rows]
+    shown = [describe_row({column: row[column] for column in columns}, absent) for row in rows]
+    return shown, [any(_is_number(row[column]) for row in rows) for column in columns]
+
+
+def name_columns(answer: Answer) -> list[str]:
+    """The columns of the query that a table shows."""
+    return [column for column in answer.columns if column != COUNTED_SINCE]
 
 
 def _is_number(value: Any) -> bool:

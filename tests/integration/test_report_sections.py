@@ -4,9 +4,11 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import psycopg
+import pytest
 
-from tapewise.report.section import Scope, Section, ask, collect_facts, find
-from tapewise.report.sections import mounts, silences
+from tapewise.report import recent
+from tapewise.report.section import Scope, Section, ask, collect_facts, find, find_limits
+from tapewise.report.sections import envelopes, mounts, silences
 from tests.integration.test_idle import make_cells
 from tests.sql.cases import insert_rows
 
@@ -79,3 +81,124 @@ def test_files_of_cartridges_that_reached_no_drive_are_no_mounts(database: psyco
     assert set(counts) == {f"d{number}" for number in range(30)}
     assert set(counts.values()) == {(4, 12), (3, 9)}
     assert sentence == "A mount serves 3.0 files on average"
+
+
+def test_an_envelope_of_too_many_transfers_is_that_of_the_latest(database: psycopg.Connection) -> None:
+    """The counts of the day say 400,000, which are too many to be read while somebody waits."""
+    noon = datetime.fromisoformat("2024-02-05T12:00:00+01:00")
+    transfers = [
+        {
+            "archive": ARCHIVE,
+            "ended_at": (noon + timedelta(seconds=number - 1000)).isoformat(),
+            "size_bytes": 1000 * (1 + number % 500),
+            "duration_s": (5 if number < 1000 else 2) + (1 + number % 500) / 1000,
+            "direction": "get",
+        }
+        for number in range(2000)
+    ]
+    given: dict[str, Any] = {"archives": [{"name": ARCHIVE, "timezone": ARCHIVE}], "transfers": transfers}
+    insert_rows(
+        database,
+        given
+        | {
+            "day_cells": [
+                {"archive": ARCHIVE, "day": "2024-02-05", "class_of_service": "a", "transfer_count": 400_000}
+            ]
+        },
+    )
+
+    def read(recent_since: datetime | None) -> dict[str, Any]:
+        (answer,) = ask(database, Scope(ARCHIVE, recent_since=recent_since), [envelopes.SECTION])
+        (row,) = collect_facts([answer]).get("envelopes", [{}])
+        limit = find_limits([answer]).get("envelopes")
+        return {"limit": limit} | {name: row.get(name) for name in ("transfer_count", "latency_s")}
+
+    assert read(None) == {"limit": None, "transfer_count": None, "latency_s": None}
+    assert read(noon) == {
+        "limit": "Only transfers that ended from Mon 2024-02-05 12:00 on; to read all of them would take"
+        " too long.",
+        "transfer_count": 1000,
+        "latency_s": pytest.approx(2),
+    }
+    # Those of all transfers are better, if they can be computed.
+    database.execute("UPDATE core.day_cells SET transfer_count = 2000")
+    assert read(noon) == {"limit": None, "transfer_count": 2000, "latency_s": pytest.approx(2, abs=0.1)}
+
+
+def make_hours(*counts: int, hourless_count: int = 0) -> list[dict[str, Any]]:
+    """Cells of ten minutes, from 10:00 on 2024-02-05 in Berlin: `counts` transfers in each hour."""
+    began_at = datetime.fromisoformat("2024-02-05T10:00:00+01:00")
+    cells = [
+        {"cell_at": (began_at + timedelta(hours=hour, minutes=10 * part)).isoformat()}
+        | {"transfer_count": count // 2, "is_time_of_day_unknown": False}
+        for hour, count in enumerate(counts)
+        for part in (0, 5)
+    ]
+    if hourless_count:
+        midnight = "2024-02-05T00:00:00+01:00"
+        cells.append({"cell_at": midnight, "transfer_count": hourless_count, "is_time_of_day_unknown": True})
+    return [{"archive": ARCHIVE} | cell for cell in cells]
+
+
+@pytest.mark.parametrize(
+    ("cells", "recent_hour"),
+    [
+        (make_hours(100, 100, 100), None),
+        (make_hours(100, 100, 102), 11),
+        (make_hours(300, 100, 200), 11),
+        (make_hours(2, 400), 11),
+        (make_hours(2, 400, 2), 12),
+        ([], None),
+        # Transfers of an unknown hour are stored as of noon.
+        (make_hours(100, 100, 100, hourless_count=2), 11),
+        (make_hours(100, 100, 100, hourless_count=200), 12),
+    ],
+)
+def test_the_latest_transfers_begin_with_an_hour(
+    database: psycopg.Connection,
+    monkeypatch: pytest.MonkeyPatch,
+    cells: list[dict[str, Any]],
+    recent_hour: int | None,
+) -> None:
+    monkeypatch.setattr(recent, "MOST_TRANSFERS", 300)
+    insert_rows(database, {"archives": [{"name": ARCHIVE, "timezone": ARCHIVE}], "activity_cells": cells})
+    found = recent.limit_scope(database, Scope(ARCHIVE)).recent_since
+    expected = (
+        None if recent_hour is None else datetime.fromisoformat(f"2024-02-05T{recent_hour:02}:00:00+01:00")
+    )
+    assert found == expected
+
+
+def test_the_latest_transfers_are_those_of_the_range(
+    database: psycopg.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There are 20 transfers in each of 40 hours: 14 of them on the first day, 24 on the next."""
+    monkeypatch.setattr(recent, "MOST_TRANSFERS", 300)
+    insert_rows(
+        database,
+        {"archives": [{"name": ARCHIVE, "timezone": ARCHIVE}], "activity_cells": make_hours(*[20] * 40)},
+    )
+    midnight, next_noon, latest = (
+        datetime.fromisoformat(f"2024-02-06T{hour:02}:00:00+01:00") for hour in (0, 12, 11)
+    )
+    for scope, found in (
+        (Scope(ARCHIVE), latest),
+        (Scope(ARCHIVE, until=midnight), None),
+        (Scope(ARCHIVE, since=midnight), latest),
+        (Scope(ARCHIVE, since=next_noon), None),
+    ):
+        assert recent.limit_scope(database, scope).recent_since == found
+
+
+def test_an_hour_begins_by_the_clock_of_the_archive(
+    database: psycopg.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recent, "MOST_TRANSFERS", 300)
+    zone = "Asia/Kolkata"  # half an hour off
+    cells = [
+        {"archive": zone, "cell_at": f"2024-02-05T{time}:00+05:30", "transfer_count": 200}
+        for time in ("09:50", "10:00", "10:50")
+    ]
+    insert_rows(database, {"archives": [{"name": zone, "timezone": zone}], "activity_cells": cells})
+    found = recent.limit_scope(database, Scope(zone)).recent_since
+    assert found == datetime.fromisoformat("2024-02-05T10:00:00+05:30")

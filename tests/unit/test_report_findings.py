@@ -1,5 +1,6 @@
 """Findings say what independent arithmetic says, and only if their thresholds are passed."""
 
+import json
 from collections import Counter
 from datetime import date, datetime, timedelta
 
@@ -249,6 +250,29 @@ def test_stages_are_slow_if_one_in_twenty_takes_ten_minutes():
     assert ask(0, 0, 0, 98) == ("Too few stages (98, not 100) to say how long they take", False)
 
 
+def test_stages_have_a_colour_for_each_group_of_all_interfaces():
+    def ask(*counts):
+        """Return the names of the groups, those of each bar, and the lines between them."""
+        rows = [
+            {"interface": interface, "stage_from_s": from_s, "stage_to_s": to_s, "stage_count": count // 2}
+            for from_s, to_s, count in zip((10, 15, 20, 30, 50), (15, 20, 30, 50, 70), counts, strict=True)
+            for interface in ("unitree", "hpss")
+        ]
+        panels = [panel.to_dict() for panel in stage_times.SECTION.draw({"stage_times": rows})]
+        assert [json.dumps(panel).count('"equal": "unitree"') for panel in panels] == [0, 1]
+        return panels[0]
+
+    drawn = ask(100, 100, 20, 100, 100)
+    bars, lines = drawn["layer"]
+    assert bars["encoding"]["color"]["scale"]["domain"] == ["below 30 s", "from 30 s"]
+    (group,) = [each["calculate"] for each in bars["transform"] if each.get("as") == "group"]
+    assert group == '["below 30 s", "from 30 s"][(datum.stage_from_s >= 30.0 ? 1 : 0)]'
+    assert drawn["datasets"][lines["data"]["name"]] == [{"at_s": 30.0}]
+    assert "layer" not in ask(100, 100, 100, 100, 100)
+    # The stages of a single interface are too few for a dip to be deeper than chance.
+    assert "layer" in ask(40, 8, 40, 0, 0)
+
+
 def make_silence(idle_s, explained_s=0.0, *, hour_unknown_count=0, is_edge=False):
     return {
         **{"hour_unknown_count": hour_unknown_count, "is_edge": is_edge},
@@ -373,6 +397,7 @@ def test_a_class_is_notable_with_most_requests_and_few_bytes():
         shares = ((request_ratio, size_ratio), (1 - request_ratio, 1 - size_ratio))
         rows = [
             {"class_name": name, "interface": "nft", "request_ratio": requests, "size_ratio": size}
+            | {"request_count": 100 * requests}
             for name, (requests, size) in zip(("small gets", "large gets"), shares, strict=True)
         ]
         return find(classes, classes=rows)
@@ -382,8 +407,13 @@ def test_a_class_is_notable_with_most_requests_and_few_bytes():
     assert ask(0.5, 0.11)[1] is False
     assert ask(0.4, 0.01)[0].endswith("“large gets” (nft) are 60 % of the requests and 99 % of the bytes")
     unknown = {"class_name": "small gets", "interface": "nft", "request_ratio": 1, "size_ratio": None}
+    unknown["request_count"] = 100
     assert "and an unknown share of the bytes" in find(classes, classes=[unknown])[0]
     assert ask(0.51, 0.11)[0].startswith("No class has most of the requests and few bytes: ")
+    assert find(classes, classes=[unknown | {"request_count": 99}]) == (
+        "Too few requests in classes (99, not 100) to compare these",
+        False,
+    )
 
 
 def test_numbers_are_said_as_people_say_them():

@@ -1,4 +1,4 @@
-"""The workload classes of the last fitted model (k-means)."""
+"""The workload classes of the last fitted model (k-means), which a report about files fits itself."""
 
 from typing import TYPE_CHECKING
 
@@ -8,6 +8,8 @@ from tapewise.report.section import Facts, Finding, Section
 if TYPE_CHECKING:
     import altair
 
+# A class is spoken of only among this many requests in classes.
+FEWEST_REQUESTS = 100
 # The most frequent class is notable if it has this share of the requests, and at most this of the bytes.
 MANY_REQUESTS = 0.5
 FEW_BYTES = 0.1
@@ -15,6 +17,11 @@ FEW_BYTES = 0.1
 
 def find(facts: Facts) -> Finding | None:
     """Look for a class with most of the requests and hardly any bytes."""
+    request_count = sum(row["request_count"] for row in facts["classes"])
+    if request_count < FEWEST_REQUESTS:
+        return Finding(
+            f"Too few requests in classes ({request_count}, not {FEWEST_REQUESTS}) to compare these", False
+        )
     most = max(facts["classes"], key=lambda row: row["request_ratio"])
     sentence = (
         f"“{most['class_name']}” ({most['interface']}) are {say_share(most['request_ratio'])} of the requests"
@@ -71,8 +78,12 @@ SECTION = Section(
     query="""
     SELECT model, interface, direction, class_name, request_count, request_ratio,
         size_bytes::double precision AS size_bytes, size_ratio, centroid_size_bytes, centroid_time_s,
-        cached_ratio
+        cached_ratio,
+        -- A report about files fits a model itself, to the latest of too many transfers.
+        CASE WHEN since = %(recent_since)s THEN since AT TIME ZONE timezone END AS counted_since
     FROM mart.workload_classes
+    JOIN mart.workload_models USING (archive, model)
+    JOIN mart.archives USING (archive)
     WHERE model = (
         SELECT model FROM mart.workload_models
         WHERE archive = %(archive)s

@@ -56,16 +56,27 @@ SECTION = Section(
         *("rate", "95 % from", "to", "R²"),
     ),
     query="""
+    WITH asked_for AS MATERIALIZED (
+        SELECT * FROM mart.lower_envelopes(archive => %(archive)s, since => %(since)s, until => %(until)s)
+    ),
+    -- Of more transfers than are computed while somebody waits, without prepared lines: the latest.
+    answers AS (
+        SELECT asked_for.*, NULL::timestamptz AS recent_since FROM asked_for
+        UNION ALL
+        SELECT latest.*, %(recent_since)s::timestamptz
+        FROM mart.lower_envelopes(
+            archive => %(archive)s, since => %(recent_since)s, until => %(until)s, is_fresh => true
+        ) AS latest
+        WHERE %(recent_since)s::timestamptz IS NOT NULL AND NOT EXISTS (SELECT FROM asked_for)
+    )
     SELECT interface, direction, transfer_count, stratum_count, latency_s, latency_low_s, latency_high_s,
         rate_bytes_per_s, rate_low_bytes_per_s, rate_high_bytes_per_s,
-        round(r_squared::numeric, 3) AS r_squared
-    FROM mart.lower_envelopes(archive => %(archive)s, since => %(since)s, until => %(until)s)
+        round(r_squared::numeric, 3) AS r_squared, recent_since AT TIME ZONE timezone AS counted_since
+    FROM answers
+    JOIN mart.archives USING (archive)
     ORDER BY interface, direction DESC
     """,
-    silence=(
-        "These logs do not show how long transfers took, or these are too many to compute the line while"
-        " somebody waits: `tapewise refresh` prepares it in a warehouse."
-    ),
+    silence="These logs, or the latest of too many transfers, do not show how long transfers took.",
     needs_detail=True,
     find=find,
 )

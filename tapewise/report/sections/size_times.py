@@ -32,7 +32,6 @@ def draw(facts: Facts) -> "list[altair.TopLevelMixin]":
             rate="datum.mean_size_bytes / datum.p50_duration_s",
             fast="datum.mean_size_bytes / datum.p10_duration_s",
             slow="datum.mean_size_bytes / datum.p90_duration_s",
-            bound="datum.mean_size_bytes / datum.envelope_s",
         )
         rows = [
             row
@@ -46,24 +45,37 @@ def draw(facts: Facts) -> "list[altair.TopLevelMixin]":
         rates = [
             row["mean_size_bytes"] / row[column]
             for row in rows
-            for column in ("p10_duration_s", "p90_duration_s", "envelope_s")
-            if row[column] is not None and row[column] > 0
+            for column in ("p10_duration_s", "p90_duration_s")
         ]
+        bounds = _find_bounds(facts, interface, direction, [row["mean_size_bytes"] for row in rows])
         x = charts.sizes(
             alt.X, "mean_size_bytes", "size of the file", [row["mean_size_bytes"] for row in rows]
         )
+        rates += [bound["rate"] for bound in bounds]
         y = charts.sizes(alt.Y, "slow", None, rates, "/s")
         colour = charts.DIRECTIONS[direction]
         panels.append(
             alt.layer(
                 base.mark_rule(color=colour, opacity=0.6, strokeWidth=2).encode(x=x, y=y, y2="fast:Q"),
                 base.mark_point(color=colour, filled=True, size=30).encode(x=x, y="rate:Q"),
-                base.mark_line(color=charts.INK, strokeDash=[4, 3])
-                .encode(x=x, y="bound:Q")
-                .transform_filter("isValid(datum.envelope_s) && datum.envelope_s > 0"),
+                alt.Chart(alt.InlineData(values=bounds))
+                .mark_line(color=charts.INK, strokeDash=[4, 3])
+                .encode(x="mean_size_bytes:Q", y="rate:Q"),
             )
         )
     return panels
+
+
+def _find_bounds(
+    facts: Facts, interface: str, direction: str, sizes_bytes: list[float]
+) -> list[dict[str, float]]:
+    """The rate that the lower envelope allows for files of each size, as far as it has a line."""
+    for row in facts.get("envelopes", []):
+        if (row["interface"], row["direction"]) == (interface, direction) and row["rate_bytes_per_s"]:
+            latency_s, rate_bytes_per_s = row["latency_s"], row["rate_bytes_per_s"]
+            times = [(float(size), latency_s + float(size) / rate_bytes_per_s) for size in sizes_bytes]
+            return [{"mean_size_bytes": size, "rate": size / time_s} for size, time_s in times if time_s > 0]
+    return []
 
 
 SECTION = Section(
@@ -72,7 +84,7 @@ SECTION = Section(
     heading="Rate by size of the file",
     query="""
     SELECT interface, direction, size_from_bytes, size_to_bytes, transfer_count, mean_size_bytes,
-        p10_duration_s, p50_duration_s, p90_duration_s, envelope_s
+        p10_duration_s, p50_duration_s, p90_duration_s
     FROM mart.size_times(archive => %(archive)s, since => %(since)s, until => %(until)s)
     ORDER BY interface, direction, size_from_bytes
     """,
@@ -80,9 +92,9 @@ SECTION = Section(
     draw=draw,
     caption=(
         "A dot is the mean size of a range of sizes, over the median time of its transfers; its bar covers"
-        " the middle 80 % of the times. The dashed line is the rate that the lower envelope allows, which is"
-        " latency and data at the hardware's rate. Successful transfers with a known duration; those that a"
-        " coarse clock cannot time are left out. The interfaces and directions with the most transfers are"
-        " drawn, up to six."
+        " the middle 80 % of the times. The dashed line is the rate that the lower envelope (its own section)"
+        " allows, which is latency and data at the hardware's rate. Successful transfers with a known"
+        " duration; those that a coarse clock cannot time are left out. The interfaces and directions with"
+        " the most transfers are drawn, up to six."
     ),
 )

@@ -1,9 +1,12 @@
 """How long it took to bring files from tape to disk."""
 
+import json
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from tapewise.report.phrases import say_time
 from tapewise.report.section import Facts, Finding, Rows, Section
+from tapewise.report.valleys import find_valleys
 
 if TYPE_CHECKING:
     import altair
@@ -27,9 +30,7 @@ def find(facts: Facts) -> Finding | None:
 
 def _find_lower_edge(rows: Rows, ratio: float) -> float:
     """The lower edge of the bin with the stage that `ratio` of all stages do not exceed."""
-    counts: dict[Any, int] = {}
-    for row in rows:
-        counts[row["stage_from_s"]] = counts.get(row["stage_from_s"], 0) + row["stage_count"]
+    counts = _count(rows)
     needed, passed = ratio * sum(counts.values()), 0
     for from_s in sorted(counts):
         passed += counts[from_s]
@@ -38,8 +39,16 @@ def _find_lower_edge(rows: Rows, ratio: float) -> float:
     raise AssertionError("a ratio is at most 1")
 
 
+def _count(rows: Rows) -> dict[float, int]:
+    """The stages of all interfaces by the lower edge of their bin."""
+    counts: dict[float, int] = {}
+    for row in rows:
+        counts[row["stage_from_s"]] = counts.get(row["stage_from_s"], 0) + row["stage_count"]
+    return counts
+
+
 def draw(facts: Facts) -> "list[altair.TopLevelMixin]":
-    """A panel for each interface."""
+    """A panel for each interface, with a colour for each group of times and lines between them."""
     import altair as alt
 
     from tapewise.report import charts
@@ -47,19 +56,46 @@ def draw(facts: Facts) -> "list[altair.TopLevelMixin]":
     interfaces = sorted({row["interface"] for row in facts["stage_times"]})
     edges_s = [max(row["stage_from_s"], 0.5) for row in facts["stage_times"]]
     edges_s += [row["stage_to_s"] for row in facts["stage_times"] if row["stage_to_s"] is not None]
-    return [
-        charts.plot("stage_times", f"stages, {interface}")
-        .mark_bar(color=charts.BLUE)
-        .encode(
-            x=charts.times(alt.X, "from_s", "time to stage", edges_s),
-            x2="stage_to_s:Q",
-            y2=alt.datum(0),
-            y=charts.counts("stage_count", ""),
+    boundaries_s = find_valleys(_count(facts["stage_times"]))
+    colours = [charts.BLUE, charts.GREEN, charts.VERMILLION, charts.PURPLE]
+    colour: Any = alt.value(charts.BLUE)
+    if boundaries_s:
+        names = _name_groups(boundaries_s)
+        # The number of boundaries below a bar is that of its group.
+        below = " + ".join(f"(datum.stage_from_s >= {at_s!r} ? 1 : 0)" for at_s in boundaries_s)
+        colour = alt.Color("group:N", title=None, scale=alt.Scale(domain=names, range=colours[: len(names)]))
+    panels: list[altair.TopLevelMixin] = []
+    for interface in interfaces:
+        bars = (
+            charts.plot("stage_times", f"stages, {interface}")
+            .mark_bar()
+            .encode(
+                x=charts.times(alt.X, "from_s", "time to stage", edges_s),
+                x2="stage_to_s:Q",
+                y2=alt.datum(0),
+                y=charts.counts("stage_count", ""),
+                color=colour,
+            )
+            .transform_filter(alt.FieldEqualPredicate(field="interface", equal=interface))
+            .transform_calculate(from_s="max(datum.stage_from_s, 0.5)")
         )
-        .transform_filter(alt.FieldEqualPredicate(field="interface", equal=interface))
-        .transform_calculate(from_s="max(datum.stage_from_s, 0.5)")
-        for interface in interfaces
-    ]
+        if not boundaries_s:
+            panels.append(bars)
+            continue
+        lines = (
+            alt.Chart(alt.InlineData(values=[{"at_s": at_s} for at_s in boundaries_s]))
+            .mark_rule(color=charts.INK, strokeDash=[4, 3])
+            .encode(x="at_s:Q")
+        )
+        panels.append(alt.layer(bars.transform_calculate(group=f"{json.dumps(names)}[{below}]"), lines))
+    return panels
+
+
+def _name_groups(boundaries_s: list[float]) -> list[str]:
+    """Name the groups that boundaries make: `below 20 s`, `20 s to 3 min`, `from 3 min`."""
+    edges = [say_time(boundary_s) for boundary_s in boundaries_s]
+    between = [f"{low} to {high}" for low, high in pairwise(edges)]
+    return [f"below {edges[0]}", *between, f"from {edges[-1]}"]
 
 
 SECTION = Section(
@@ -76,7 +112,10 @@ SECTION = Section(
     draw=draw,
     caption=(
         "Stages that succeeded, by the time from their start until the file was on disk, which includes the"
-        " wait for a drive and the copying. Edges of the bars are 1, 1.5, 2, 3, 5 and 7 times each power of"
-        " ten; times below 1 s are in the first."
+        " wait for a drive and the copying. Colours are groups, which the stages of all interfaces together"
+        " form. The dashed lines between groups are at the emptiest times between two peaks. A line is only"
+        " drawn where the dip is deeper than chance (three standard deviations) and each side has a fiftieth"
+        " of the stages. Edges of the bars are 1, 1.5, 2, 3, 5 and 7 times each power of ten; times below 1 s"
+        " are in the first."
     ),
 )
