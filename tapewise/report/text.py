@@ -16,7 +16,7 @@ from tapewise.tables import print_table
 NOT_IN_LOG = "not in the log"
 NOT_LOGGED = ("failed_count", "size_bytes", "user_count", "client_count")
 # From here on, seconds are shown as hours or days.
-LONG_S = 7_200
+LONG_S = 3_600
 
 
 def print_findings(findings: Mapping[str, Finding]) -> None:

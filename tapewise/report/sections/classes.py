@@ -43,7 +43,7 @@ def draw(facts: Facts) -> "list[altair.TopLevelMixin]":
     present = {row["direction"] for row in drawn}
     return [
         charts.plot("classes", direction, height=200)
-        .mark_point(color=colour, filled=True, opacity=0.7)
+        .mark_point(color=colour, filled=False, opacity=1, strokeWidth=2)
         .encode(
             x=charts.sizes(
                 alt.X,

@@ -112,10 +112,9 @@ SECTION = Section(
     draw=draw,
     caption=(
         "Stages that succeeded, by the time from their start until the file was on disk, which includes the"
-        " wait for a drive and the copying. Colours are groups, which the stages of all interfaces together"
-        " form. The dashed lines between groups are at the emptiest times between two peaks. A line is only"
-        " drawn where the dip is deeper than chance (three standard deviations) and each side has a fiftieth"
-        " of the stages. Edges of the bars are 1, 1.5, 2, 3, 5 and 7 times each power of ten; times below 1 s"
-        " are in the first."
+        " wait for a drive and the copying. Where the stages of all interfaces together form groups, each has"
+        " a colour, and a dashed line marks the emptiest time between two of them. The dip must be deeper"
+        " than chance (three standard deviations), with a fiftieth of the stages on each side. Edges of the"
+        " bars are 1, 1.5, 2, 3, 5 and 7 times each power of ten; times below 1 s are in the first."
     ),
 )
