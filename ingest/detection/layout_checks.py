@@ -1,6 +1,7 @@
 """Checks how a layout reads a log, for `tapewise formats check`. Needs no database."""
 
 from collections import Counter
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from tapewise.ingest.layouts.columns import FATES, columns_of_table, kind_of
+from tapewise.ingest.layouts.keys import read_json
 from tapewise.ingest.layouts.parsing import LayoutParser
 from tapewise.ingest.layouts.prefixes import find_failure
 from tapewise.ingest.reading.files import open_log
@@ -104,6 +106,19 @@ def _count(check: LayoutCheck, parser: LayoutParser, records: pl.DataFrame, fail
         check.failed.append(FailedLine(row["line_number"], row["text"], row["rejected"], hints))
 
 
+def _explain_keys(when: Mapping[str, Collection[str]], text: str) -> str:
+    """Say which value of `when` the line lacks."""
+    keys, is_object = read_json(pl.Series([text]), when)
+    if not is_object[0]:
+        return "the line is not a JSON object"
+    for path, texts in when.items():
+        found = keys[0][path]
+        if found not in texts:
+            has = "the line has none" if found is None else f"the line has {found!r}"
+            return f"{path} must be {' or '.join(map(repr, texts))}; {has}"
+    raise AssertionError("a kind whose values the line has owns it")
+
+
 def _count_by(records: pl.DataFrame, column: str) -> list[tuple[Any, int]]:
     return records[column].drop_nulls().value_counts(sort=True).rows()
 
@@ -131,7 +146,10 @@ def _explain(parser: LayoutParser, text: str, reason: str, owner: int | None) ->
         if kind.mark is not None and kind.mark not in text:
             hints.append(f"{kind.name}: the line lacks its mark {kind.mark!r}")
             continue
-        failure = find_failure("".join(kind.pattern), text)
+        if kind.when is not None:
+            hints.append(f"{kind.name}: {_explain_keys(kind.when, text)}")
+            continue
+        failure = find_failure("".join(kind.pattern or ()), text)
         group = f" (group {failure.group})" if failure.group else ""
         here = text[failure.length : failure.length + 20]
         found = f"found '{here}'" if here else "the line ends there"

@@ -23,6 +23,11 @@ _TEXT_IN_HEX = (
     "^(?:0[1-9a-f]|[1-7][0-9a-f]|(?:c[2-9a-f]|d[0-9a-f])NEXT|e0[ab][0-9a-f]NEXT|e[1-9abcef]NEXTNEXT"
     "|ed[89][0-9a-f]NEXT|f0[9ab][0-9a-f]NEXTNEXT|f[123]NEXTNEXTNEXT|f48[0-9a-f]NEXTNEXT)*$"
 ).replace("NEXT", _NEXT)
+_NUMBER = "[0-9]+(?:[.,][0-9]+)?"
+_DURATION = (
+    f"^(?<sign>[+-]?)P(?:(?<d>{_NUMBER})D)?"
+    f"(?:T(?:(?<h>{_NUMBER})H)?(?:(?<m>{_NUMBER})M)?(?:(?<s>{_NUMBER})S)?)?$"
+)
 _ONE_OF = re.compile(r"(\w+) in \((.*)\)")
 
 
@@ -81,8 +86,8 @@ def make_text(column: Column, texts: list[pl.Expr], dtype: pl.DataType) -> Made:
         text = pl.coalesce(texts)
     else:
         text = texts[0] if len(texts) == 1 else pl.concat_str(texts, separator=column.join)
-    if column.decode == "percent":
-        text = decode_percent(text)
+    if column.decode is not None:
+        text = {"percent": decode_percent, "base64": decode_base64}[column.decode](text)
     for old, new in column.replace.items():
         text = text.str.replace_all(old, new, literal=True)
     value, is_wrong = text, None
@@ -107,8 +112,29 @@ def decode_percent(text: pl.Expr) -> pl.Expr:
     part = pl.element()
     in_hex = part.str.slice(0, 2).str.to_lowercase() + part.str.slice(2).str.encode("hex")
     whole = parts.list.eval(in_hex).list.join("").str.slice(2)
-    decoded = pl.when(whole.str.contains(_TEXT_IN_HEX)).then(whole).str.decode("hex")
-    return pl.coalesce(decoded.cast(pl.String), text)
+    return pl.coalesce(_decode_hex(whole), text)
+
+
+def decode_base64(text: pl.Expr) -> pl.Expr:
+    """Decode base64. A text stays unchanged if it is not base64, or if the bytes are not valid UTF-8."""
+    return pl.coalesce(_decode_hex(text.str.decode("base64", strict=False).bin.encode("hex")), text)
+
+
+def _decode_hex(digits: pl.Expr) -> pl.Expr:
+    """The text whose bytes these are; null if they are not valid UTF-8."""
+    return pl.when(digits.str.contains(_TEXT_IN_HEX)).then(digits).str.decode("hex").cast(pl.String)
+
+
+def read_duration(text: pl.Expr) -> pl.Expr:
+    """The seconds of a duration as ISO 8601 writes it, without months or years: `P1DT2H3M4.5S`, `PT1.3S`."""
+    parts = text.str.extract_groups(_DURATION).struct
+    days, hours, minutes, seconds = (
+        decimal_number(parts.field(name).str.replace(",", ".", literal=True)).fill_null(0)
+        for name in ("d", "h", "m", "s")
+    )
+    total_s = (((days * 24 + hours) * 60 + minutes) * 60 + seconds).round(9)
+    is_there = text.str.contains(_DURATION) & ~text.str.contains("[PT]$")
+    return pl.when(is_there).then(pl.when(parts.field("sign") == "-").then(-total_s).otherwise(total_s))
 
 
 def make_number(name: str, column: Column, texts: list[pl.Expr]) -> Made:
@@ -117,8 +143,12 @@ def make_number(name: str, column: Column, texts: list[pl.Expr]) -> Made:
     if column.thousands:
         texts = [text.str.replace_all(column.thousands, "", literal=True) for text in texts]
     # Floats are precise enough, because sums that they cannot represent exactly are out of range.
-    is_float = dtype == pl.Float64() or unit != 1 or len(texts) > 1
-    read = [decimal_number(text).fill_nan(None) if is_float else whole_number(text) for text in texts]
+    is_duration = column.unit == "ISO 8601"
+    is_float = dtype == pl.Float64() or unit != 1 or len(texts) > 1 or is_duration
+    if is_duration:
+        read = [read_duration(text) for text in texts]
+    else:
+        read = [decimal_number(text).fill_nan(None) if is_float else whole_number(text) for text in texts]
     value = read[0]
     if len(read) > 1:
         is_there = pl.any_horizontal(text.is_not_null() for text in texts)

@@ -7,6 +7,7 @@ import polars as pl
 
 from tapewise.ingest.layouts.columns import TABLES, allowed_values, columns_of_table, kind_of, needed_columns
 from tapewise.ingest.layouts.descriptions import FORMULAS, Column, Layout, Line, Value
+from tapewise.ingest.layouts.keys import make_schema, split_path
 from tapewise.ingest.layouts.records import said_columns
 from tapewise.ingest.layouts.times import lacks_day, lacks_year
 from tapewise.ingest.records.columns import RECORD_SCHEMA
@@ -23,6 +24,7 @@ _KEYS = {
 }
 # This flag means that only the day of a time is known.
 DAY_ONLY = "is_time_of_day_unknown"
+_PATHS = "A path names the keys on the way to a value: status.code, or '\"sec.app\"'."
 _KNOWN = tuple(name for name in RECORD_SCHEMA if name not in ("table", "ignored", "rejected"))
 
 
@@ -35,7 +37,7 @@ def check_layout(layout: Layout, label: str) -> None:
         _check_column(f"{label}: columns.{name}", name, value)
     for kind in layout.lines:
         where = f"{label}: lines[{kind.name}]"
-        groups = _find_groups(where, kind)
+        groups = _find_groups(where, layout, kind)
         for name, value in kind.columns.items():
             _check_column(f"{where}.columns.{name}", name, value)
         if kind.table is not None:
@@ -52,7 +54,20 @@ def _fail(where: str, key: str, reason: str, hint: str | None = None) -> NoRetur
     raise LayoutError(escape_controls(message), hint=hint or "docs/reference/layouts.md describes every key.")
 
 
-def _find_groups(where: str, kind: Line) -> tuple[str, ...]:
+def _find_groups(where: str, layout: Layout, kind: Line) -> tuple[str, ...]:
+    """The names of the groups of a pattern, or the paths of the keys of an object."""
+    if kind.when is not None:
+        paths = layout.paths_of(kind)
+        for path in paths:
+            if split_path(path) is None:
+                _fail(
+                    where, "when" if path in kind.when else "columns", f"{path!r} is no path of keys", _PATHS
+                )
+        try:
+            make_schema(way for path in paths if (way := split_path(path)) is not None)
+        except ValueError as error:
+            _fail(where, "columns", str(error), _PATHS)
+        return paths
     found = _compile(where, "pattern", kind.regex)
     return tuple(name for name in found if name != "matched" and not name.isdecimal())
 
@@ -139,7 +154,7 @@ def _check_table(where: str, layout: Layout, kind: Line, groups: tuple[str, ...]
         for group in value.source_groups(name)
     }
     for group in groups:
-        if group not in used:
+        if group not in used and kind.pattern is not None:
             _fail(
                 where,
                 "pattern",

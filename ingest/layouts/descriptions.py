@@ -19,6 +19,20 @@
 
 The first pattern that matches a complete line determines its record. A group whose name is that of a column
 is used unchanged, unless `columns` describes that column.
+
+If lines are JSON objects, keys take the place of patterns and groups:
+
+    json = true
+    examples = ['{"time": 1709630062.25, "what": {"type": "read"}, "bytes": 1024}']
+
+    [[lines]]
+    name = "read"
+    table = "transfers"
+    when = { what.type = "read" }                       # all of these have one of these texts
+    [lines.columns]
+    event_at = { group = "time", epoch = "s" }
+    operation = { group = "what.type" }
+    size_bytes = { group = "bytes" }
 """
 
 import json
@@ -28,13 +42,17 @@ from pydantic import BaseModel, ConfigDict, Field, StrictBool, field_validator, 
 
 # Increase this when an unchanged layout makes different records than before.
 ENGINE_VERSION = 2
-# The size of each unit in the column's own unit (bytes, seconds or bytes a second).
+# The size of each unit in the column's own unit (bytes, seconds or bytes a second). ISO 8601 writes durations
+# as PT1H2M0.5S, which are read as seconds.
 UNITS: dict[str, float] = {
     "B": 1, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12,
     "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40,
     "h": 3600, "min": 60, "s": 1, "ms": 1e-3, "us": 1e-6, "ns": 1e-9,
+    "ISO 8601": 1,
 }  # fmt: skip
-Unit = Literal["B", "KB", "MB", "GB", "TB", "KiB", "MiB", "GiB", "TiB", "h", "min", "s", "ms", "us", "ns"]
+Unit = Literal[
+    "B", "KB", "MB", "GB", "TB", "KiB", "MiB", "GiB", "TiB", "h", "min", "s", "ms", "us", "ns", "ISO 8601"
+]  # fmt: skip
 TimeUnit = Literal["s", "ms", "us", "ns"]
 Formula = Literal["event_at - started_at", "started_at + duration_s", "size_bytes / rate_bytes_per_s"]
 FORMULAS: dict[str, str] = {
@@ -61,15 +79,16 @@ class Column(Part):
     """How a column is made from a pattern's groups; `group` defaults to the column's own name.
 
     With several `groups`, numbers are added up, and texts are joined with `join`. With `first`, the first
-    text that is present is used. `decode` turns `%2F` into `/` before `replace` applies. `map` maps texts to
-    values, `otherwise` is the value for any other text, and `missing` the value if the group did not match.
+    text that is present is used. `decode` turns `%2F`, or base64's `Lw==`, into `/` before `replace` applies.
+    `map` maps texts to values, `otherwise` is the value for any other text, and `missing` the value if the
+    group did not match.
     """
 
     group: str | None = None
     groups: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
     join: str = " "
     first: StrictBool = False
-    decode: Literal["percent"] | None = None
+    decode: Literal["percent", "base64"] | None = None
     replace: dict[str, str] = {}
     map: dict[str, StrictBool | str] | None = None
     otherwise: StrictBool | str | None = None
@@ -103,14 +122,16 @@ Value = StrictBool | int | float | str | Column
 
 
 class Line(Part):
-    """A kind of line: a pattern for the complete line, and its fact's table or the reason to ignore it.
+    """A kind of line: how to know it, and its fact's table or the reason to ignore it.
 
-    A `pattern` may be a list of pieces, which are concatenated. With a `mark`, only lines that contain this
-    text are matched, because a match that fails late is slow.
+    It is known by a `pattern` for the complete line, which may be a list of pieces that are concatenated.
+    With a `mark`, only lines that contain this text are matched, because a match that fails late is slow. A
+    JSON object can also be known by values: `when` maps paths of keys to the texts of which each has one.
     """
 
     name: Annotated[str, Field(min_length=1)]
-    pattern: Annotated[tuple[str, ...], Field(min_length=1)]
+    pattern: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
+    when: dict[str, Annotated[tuple[str, ...], Field(min_length=1)]] | None = None
     table: str | None = None
     ignored: Annotated[str, Field(min_length=1, max_length=200)] | None = None
     mark: str | None = None
@@ -119,25 +140,50 @@ class Line(Part):
     @property
     def regex(self) -> str:
         """The expression to match; its last group, `matched`, shows a match even without other groups."""
-        return f"^(?:{''.join(self.pattern)})(?<matched>)$"
+        return f"^(?:{''.join(self.pattern or ())})(?<matched>)$"
 
     @field_validator("pattern", mode="before")
     @classmethod
     def _take_one_piece(cls, pattern: object) -> object:
         return (pattern,) if isinstance(pattern, str) else pattern
 
+    @field_validator("when", mode="before")
+    @classmethod
+    def _take_texts(cls, when: object) -> object:
+        return _flatten(when) if isinstance(when, dict) else when
+
     @model_validator(mode="after")
     def _check_fate(self) -> Self:
         if (self.table is None) == (self.ignored is None):
             raise ValueError("needs either table or ignored")
+        if (self.pattern is None) == (self.when is None):
+            raise ValueError("needs either pattern or when")
+        if self.mark is not None and self.pattern is None:
+            raise ValueError("has a mark without a pattern")
         return self
+
+
+def _flatten(when: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Map paths to lists of texts. TOML reads an unquoted path as nested tables."""
+    found: dict[str, Any] = {}
+    for key, value in when.items():
+        path = prefix + (f'"{key}"' if prefix and "." in key else key)
+        if isinstance(value, dict):
+            found |= _flatten(value, f"{path}.")
+        else:
+            values = value if isinstance(value, list) else [value]
+            found[path] = tuple(
+                str(each).lower() if isinstance(each, bool) else str(each) if isinstance(each, int) else each
+                for each in values
+            )
+    return found
 
 
 class Layout(Part):
     """The description of a log format. `nulls` lists texts that mean "no value"; `about` is for people.
 
     `line_start` is a pattern for the beginning of every line, used to find lines whose newline was lost.
-    `of_parts` says that transfers are reads and writes within files.
+    `json` says that lines are JSON objects. `of_parts` says that transfers are reads and writes within files.
     """
 
     title: Annotated[str, Field(min_length=1)]
@@ -146,6 +192,7 @@ class Layout(Part):
     examples: Annotated[tuple[str, ...], Field(min_length=1)]
     nulls: tuple[str, ...] = ()
     line_start: Annotated[str, Field(min_length=1)] | None = None
+    json_objects: Annotated[StrictBool, Field(alias="json")] = False
     of_parts: StrictBool = False
     columns: dict[str, Value] = {}
     lines: Annotated[tuple[Line, ...], Field(min_length=1)]
@@ -153,6 +200,25 @@ class Layout(Part):
     def columns_of(self, line: Line) -> dict[str, Value]:
         """The columns described for this kind of line: its own, and those described for all lines."""
         return {**self.columns, **line.columns}
+
+    def paths_of(self, line: Line) -> tuple[str, ...]:
+        """The paths of the keys that `when` and the columns of this kind of line name, sorted."""
+        named = {
+            path
+            for name, value in self.columns_of(line).items()
+            if isinstance(value, Column)
+            for path in value.source_groups(name)
+        }
+        return tuple(sorted(named | (line.when or {}).keys()))
+
+    @model_validator(mode="after")
+    def _check_objects(self) -> Self:
+        has_when = any(kind.when is not None for kind in self.lines)
+        if has_when and not self.json_objects:
+            raise ValueError("lines have when, but json is not true")
+        if self.json_objects and not has_when:
+            raise ValueError("json is true, but no lines have when")
+        return self
 
     def meaning(self) -> str:
         """A text with everything that affects records; equivalent layouts have the same text.

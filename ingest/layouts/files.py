@@ -120,7 +120,7 @@ def _find_failure_tables(layout: Layout) -> tuple[str, ...]:
     for kind in layout.lines:
         # Formats are made at import, and polars would start threads, which a process that forks later must
         # not have.
-        groups = re.findall(r"(?<!\\)\(\?P?<(\w+)>", kind.regex)
+        groups = re.findall(r"(?<!\\)\(\?P?<(\w+)>", kind.regex) if kind.pattern else layout.paths_of(kind)
         if kind.table is not None and said_columns(layout, kind, groups).get("is_failed", False) is not False:
             found.add(kind.table)
     return tuple(sorted(found))

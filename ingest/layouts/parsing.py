@@ -1,4 +1,4 @@
-"""Makes records from lines as a layout describes. Each pattern is matched with all lines at once."""
+"""Makes records from lines as a layout describes. Each kind of line is looked for in all lines at once."""
 
 from dataclasses import dataclass, field
 from functools import partial
@@ -6,6 +6,7 @@ from functools import partial
 import polars as pl
 
 from tapewise.ingest.layouts.descriptions import Layout, Line
+from tapewise.ingest.layouts.keys import read_json
 from tapewise.ingest.layouts.records import make_records
 from tapewise.ingest.records.columns import RECORD_SCHEMA
 from tapewise.ingest.records.fields import bare_lines
@@ -25,20 +26,23 @@ class LayoutParser:
         return self.find_owners(lines, settings)[0]
 
     def find_owners(self, lines: pl.Series, settings: LineSettings) -> tuple[pl.DataFrame, pl.Series]:
-        """The record frame and, for each line, the index of the pattern that matched it; null if none did."""
+        """The record frame and, for each line, the index of its kind; null if it is of none."""
         rest = bare_lines(lines).with_row_index("row").collect()
         is_blank = rest["line"].str.strip_chars(" \t\r") == ""
         # An empty frame takes milliseconds, as long as one with thousands of lines, so it is left out.
         parts = [_give_fate(rest.filter(is_blank), ignored=BLANK)] if is_blank.any() else []
         rest = rest.filter(~is_blank)
+        if self.layout.json_objects and rest.height:
+            paths = {path for kind in self.layout.lines if kind.when for path in self.layout.paths_of(kind)}
+            keys, is_object = read_json(rest["line"], paths)
+            rest = rest.with_columns(keys, is_object.alias("is_object"))
         for index, kind in enumerate(self.layout.lines):
             if rest.is_empty():
                 break
-            groups = rest.select(_extract(kind).alias("groups"))["groups"]
-            is_own = groups.struct.field("matched").is_not_null()
+            is_own, groups = _find_own(kind, rest)
             if not is_own.any():
                 continue
-            own = rest.with_columns(groups).filter(is_own)
+            own = rest.with_columns(groups.alias("groups")).filter(is_own)
             rest = rest.filter(~is_own)
             if kind.ignored is not None:
                 found = _give_fate(own, ignored=kind.ignored)
@@ -55,10 +59,18 @@ class LayoutParser:
         return records, together["owner"]
 
 
-def _extract(kind: Line) -> pl.Expr:
+def _find_own(kind: Line, lines: pl.DataFrame) -> tuple[pl.Series, pl.Series]:
+    """Which of the lines are of this kind, and the texts from which its columns are made."""
+    if kind.when is not None:
+        keys = lines["keys"]
+        is_own = lines["is_object"]
+        for path, texts in kind.when.items():
+            is_own &= keys.struct.field(path).is_in(texts).fill_null(False)
+        return is_own, keys
     line = pl.col("line")
     marked = pl.when(line.str.contains(kind.mark, literal=True)).then(line) if kind.mark else line
-    return marked.str.extract_groups(kind.regex)
+    groups = lines.select(marked.str.extract_groups(kind.regex).alias("groups"))["groups"]
+    return groups.struct.field("matched").is_not_null(), groups
 
 
 def _give_fate(

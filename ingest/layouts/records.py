@@ -36,11 +36,13 @@ _ASKED_FOR = ("user", "host", "interface", "size_bytes", "rate_bytes_per_s", "du
 def said_columns(layout: Layout, kind: Line, groups: Iterable[str]) -> dict[str, Value]:
     """How each column of this kind of line is made: as the layout says, or from the group of the same name.
 
+    The keys of JSON objects are used only as the layout says, because a log may have any keys.
+
     A column that the layout describes for all lines is included if this kind's table has that column and
     `groups` contains its groups.
     """
     groups, takes = set(groups), columns_of_table(kind.table or "")
-    said: dict[str, Value] = {name: Column() for name in groups & takes}
+    said: dict[str, Value] = {name: Column() for name in groups & takes} if kind.pattern else {}
     for name, value in layout.columns.items():
         is_there = not isinstance(value, Column) or groups.issuperset(value.source_groups(name))
         if name in takes and is_there:
@@ -49,7 +51,7 @@ def said_columns(layout: Layout, kind: Line, groups: Iterable[str]) -> dict[str,
 
 
 def make_records(layout: Layout, kind: Line, lines: pl.DataFrame, settings: LineSettings) -> pl.LazyFrame:
-    """Make records from `lines`, with the text (`line`) and the groups of the match (`groups`)."""
+    """Make records from `lines`: the text (`line`), and what the match or the object has (`groups`)."""
 
     def group(name: str) -> pl.Expr:
         text = pl.col("groups").struct.field(name)
