@@ -13,7 +13,7 @@ from tapewise.ingest.detection.layout_checks import LayoutCheck, check_log
 from tapewise.ingest.formats.registry import FORMATS, find_format
 from tapewise.ingest.layouts.columns import kind_of
 from tapewise.ingest.layouts.files import find_layout, show_layout
-from tapewise.ingest.sources.coverage_facts import Feed, judge_views
+from tapewise.ingest.sources.coverage_facts import SIGNS, Feed, find_held, judge_views
 from tapewise.ingest.sources.log_dates import find_log_date
 from tapewise.schema.errors import FormatError, LogFileError
 from tapewise.schema.moments import check_timezone
@@ -116,7 +116,8 @@ def check(
     """Read LOG with LAYOUT (a TOML file) and show the result; nothing is loaded.
 
     Shows how many lines match each pattern, which fields are filled, which views of mart the log feeds, and
-    how far each pattern matches the rejected lines. The exit status is 1 if any line is rejected.
+    how far each pattern matches the rejected lines. With --json, each view that is not fed has the
+    reason. The exit status is 1 if any line is rejected.
 
     Example: tapewise formats check site.toml site.log
     """
@@ -134,14 +135,20 @@ def check(
         described = {"format": log_format.name, "views": [asdict(view) for view in views]}
         click.echo(json.dumps(asdict(found) | described, default=str))
     else:
-        _print_check(found, log, views)
+        _print_check(
+            found, log, views, sorted(SIGNS.keys() - find_held(there, is_of_parts=log_format.is_of_parts))
+        )
     if found.rejected:
         raise LogFileError(f"{log}: {found.rejected.total():,} of {found.line_count:,} lines are rejected")
     if not found.tables:
         raise LogFileError(f"{log}: none of its lines is a fact")
+    if not as_json:
+        click.echo(
+            f"\nEvery line is read: {found.tables.total():,} facts, {found.ignored.total():,} ignored."
+        )
 
 
-def _print_check(found: LayoutCheck, log: Path, views: list[Feed]) -> None:
+def _print_check(found: LayoutCheck, log: Path, views: list[Feed], lacking: list[str]) -> None:
     click.echo(f"{escape_controls(str(log))}: {found.line_count:,} lines")
     for name, count in found.patterns.items():
         click.echo(f"  {count:,} match {name}")
@@ -158,17 +165,22 @@ def _print_check(found: LayoutCheck, log: Path, views: list[Feed]) -> None:
         if absent:
             click.echo(f"  never: {', '.join(absent)}")
     click.echo("\nViews of mart")
-    fed = [each.view for each in views if each.state == "fed"]
-    if fed:
-        click.echo(
-            textwrap.fill(f"fed: {', '.join(fed)}", 110, initial_indent="  ", subsequent_indent="    ")
-        )
-    width = max(len(each.view) for each in views)
-    for each in views:
-        if each.state != "fed":
-            click.echo(f"  {each.view:<{width}}  {each.state:<6}  {each.why}")
+    for state, label in (("fed", "fed"), ("partly", "fed in part")):
+        names = [each.view for each in views if each.state == state]
+        if names:
+            _print_list(label, names)
+    if lacking:
+        click.echo()
+        # If there are no open times at all, those of transfers need not be named.
+        names = [each for each in lacking if each.removesuffix("_of_transfers") not in {*lacking} - {each}]
+        _print_list("Not in this log", [each.replace("_", " ") for each in names], indent="")
     for line in found.failed:
         click.echo(f"\nline {line.line_number:,}: {line.reason}")
         click.echo(f"  {escape_controls(line.text[:200])}")
         for hint in line.hints:
             click.echo(f"  {escape_controls(hint)}")
+
+
+def _print_list(label: str, names: list[str], indent: str = "  ") -> None:
+    text = f"{label}: {', '.join(names)}"
+    click.echo(textwrap.fill(text, 110, initial_indent=indent, subsequent_indent=f"{indent}  "))

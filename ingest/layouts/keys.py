@@ -27,7 +27,9 @@ def read_json(lines: pl.Series, paths: Iterable[str]) -> tuple[pl.Series, pl.Ser
     Numbers, flags, arrays and objects become texts; null, and what is missing, become null. Of several equal
     keys, the first counts. NUL, which PostgreSQL cannot store, is replaced.
     """
-    ways = {path: way for path in sorted(set(paths)) if (way := split_path(path)) is not None}
+    if not (paths := set(paths)):
+        paths.add("-")  # a frame without columns would have no rows
+    ways = {path: way for path in sorted(paths) if (way := split_path(path)) is not None}
     # Judged line by line, and not by whether a block can be read, in which all lines would share a fault.
     is_object = lines.str.contains(r"^[ \t]*\{") & lines.str.json_path_match("$").is_not_null()
     objects = "\n".join(lines.filter(is_object)).encode()

@@ -55,12 +55,8 @@ class Feed:
     why: str | None = None
 
 
-def judge_views(found: Mapping[str, set[str]], *, is_of_parts: bool = False) -> list[Feed]:
-    """Return, by name, whether a log feeds each view, according to `needs` in the view's `metadata.yaml`.
-
-    `found` contains the columns in which the log's facts have values, by table. `is_of_parts` is the
-    attribute of the log's format. Views that need nothing from logs are left out.
-    """
+def find_held(found: Mapping[str, set[str]], *, is_of_parts: bool = False) -> set[str]:
+    """Which of the keys of SIGNS a log has (the arguments are those of `judge_views`)."""
     held = {
         fact
         for fact, signs in SIGNS.items()
@@ -70,8 +66,16 @@ def judge_views(found: Mapping[str, set[str]], *, is_of_parts: bool = False) -> 
             for name, columns in found.items()
         )
     }
-    if is_of_parts:
-        held.discard("whole_files")
+    return held - {"whole_files"} if is_of_parts else held
+
+
+def judge_views(found: Mapping[str, set[str]], *, is_of_parts: bool = False) -> list[Feed]:
+    """Return, by name, whether a log feeds each view, according to `needs` in the view's `metadata.yaml`.
+
+    `found` contains the columns in which the log's facts have values, by table. `is_of_parts` is the
+    attribute of the log's format. Views that need nothing from logs are left out.
+    """
+    held = find_held(found, is_of_parts=is_of_parts)
     feeds = []
     for each in sorted(read_mart(), key=lambda each: each.name):
         lacking = [need for need in each.metadata.needs if held.isdisjoint(need.split(" or "))]

@@ -249,3 +249,9 @@ def test_a_value_is_read_from_the_first_of_equal_keys():
     keys, is_object = read_json(pl.Series(['{"a":1,"a":2}', "x", '{"a":[1,{"b":true}]}']), ["a", "c"])
     assert is_object.to_list() == [True, False, True]
     assert [None if each is None else each["a"] for each in keys] == ["1", None, '[1, {"b": true}]']
+
+
+def test_a_layout_may_look_at_no_value_at_all(tmp_path):
+    text = "title = 'x'\njson = true\nexamples = ['{}']\n[[lines]]\nname = 'any'\nignored = 'any'\nwhen = {}"
+    found = read(make(tmp_path, text), "{}", '{"a": 1}', "a")
+    assert [each.get("ignored") for each in found] == ["any", "any", None]
