@@ -1,11 +1,14 @@
 """Replaces the times in a line, for tests of all formats."""
 
+import json
 import re
 from datetime import datetime
+from typing import Any
 
 from tapewise.ingest.layouts.columns import kind_of
 from tapewise.ingest.layouts.descriptions import Column, Layout, Line
 from tapewise.ingest.layouts.files import find_layout
+from tapewise.ingest.layouts.keys import split_path
 from tapewise.ingest.records.format import Format
 
 # The codes that chrono and Python spell differently.
@@ -21,10 +24,48 @@ def restamp(log_format: Format, line: str, at: datetime | str) -> str:
     layout = find_layout(log_format)
     assert layout is not None, f"{log_format.name} is no layout"
     for kind in layout.lines:
+        if kind.when is not None:
+            document = json.loads(line)
+            if is_kind(kind, document):
+                return _replace_keys(document, _stamps(layout, kind, set(layout.paths_of(kind))), at)
+            continue
         found = python_regex(kind).match(line)
         if found is not None:
             return _replace(line, found, _stamps(layout, kind, set(found.groupdict())), at)
     raise AssertionError(f"no line of {log_format.name}: {line}")
+
+
+def is_kind(kind: Line, document: Any) -> bool:
+    """Whether an object has the values of this kind of line."""
+    texts = {True: "true", False: "false"}
+    return all(
+        any(str(texts.get(value, value)) == wanted for wanted in wanteds)
+        for path, wanteds in (kind.when or {}).items()
+        for value in [_get(document, path)]
+    )
+
+
+def _get(document: Any, path: str) -> Any:
+    for name in split_path(path) or ():
+        document = document.get(name) if isinstance(document, dict) else None
+    return document
+
+
+def _replace_keys(document: Any, stamps: dict[str, Column], at: datetime | str) -> str:
+    for name, column in stamps.items():
+        (path,) = column.source_groups(name)
+        way = split_path(path)
+        assert way is not None
+        if column.epoch:
+            assert isinstance(at, datetime)
+            value: Any = int((at - datetime(1970, 1, 1)).total_seconds())
+        else:
+            value = _write(at, column.layout or "")
+        inner = document
+        for key in way[:-1]:
+            inner = inner[key]
+        inner[way[-1]] = value
+    return json.dumps(document)
 
 
 def python_regex(kind: Line) -> re.Pattern[str]:

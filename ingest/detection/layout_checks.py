@@ -15,7 +15,7 @@ from tapewise.ingest.layouts.parsing import LayoutParser
 from tapewise.ingest.layouts.prefixes import find_failure
 from tapewise.ingest.reading.files import open_log
 from tapewise.ingest.reading.line_context import unfold_blocks
-from tapewise.ingest.records.columns import RECORD_SCHEMA
+from tapewise.ingest.records.columns import NULLABLE_FLAGS, RECORD_SCHEMA
 from tapewise.ingest.records.format import UNRECOGNISED, Format, LineSettings
 from tapewise.ingest.records.joined_lines import JOINED
 from tapewise.ingest.sources.sources import EARLIEST_AT
@@ -97,9 +97,9 @@ def _count(check: LayoutCheck, parser: LayoutParser, records: pl.DataFrame, fail
         fields = check.fields.setdefault(table, {})
         for name in RECORD_SCHEMA:
             if name in columns_of_table(table):
-                _count_field(
-                    fields.setdefault(name, FieldCount()), facts[name], is_flag=kind_of(name) == "flag"
-                )
+                # A flag that may be null says something if it is false.
+                is_flag = kind_of(name) == "flag" and name not in NULLABLE_FLAGS
+                _count_field(fields.setdefault(name, FieldCount()), facts[name], is_flag=is_flag)
     failed = records.filter(pl.col("rejected").is_not_null()).head(failed_count - len(check.failed))
     for row in failed.iter_rows(named=True):
         hints = _explain(parser, row["text"].removesuffix("\r"), row["rejected"], row["owner"])

@@ -14,8 +14,8 @@ from tapewise.ingest.records.columns import RECORD_SCHEMA
 from tapewise.schema.errors import LayoutError
 from tapewise.schema.texts import escape_controls
 
-# Which keys a column accepts depends on the kind of its values; all columns accept group, groups and join.
-_COMMON = frozenset({"group", "groups", "join"})
+# Which keys a column accepts depends on the kind of its values; all columns accept those of _COMMON.
+_COMMON = frozenset({"group", "groups", "join", "find"})
 _KEYS = {
     "time": _COMMON | {"layout", "epoch", "fraction", "zone", "day_of_file", "formula"},
     "number": _COMMON | {"unit", "thousands", "missing", "formula"},
@@ -107,17 +107,10 @@ def _check_column(where: str, name: str, value: Value) -> None:
         return
     for key in sorted(value.model_fields_set - _KEYS[kind]):
         _fail(where, key, f"is not a key of a column that holds a {kind}")
-    ways = [key for key in ("layout", "epoch", "day_of_file", "formula") if getattr(value, key)]
-    if kind == "time" and len(ways) != 1:
-        raise LayoutError(
-            escape_controls(
-                f"{where}: needs one of layout, epoch, day_of_file and formula, and has {len(ways)}"
-            )
-        )
-    if kind == "time" and value.fraction and not (value.layout or value.epoch):
-        _fail(where, "fraction", "is for times with a layout or an epoch")
-    if kind == "time" and value.zone and not value.layout:
-        _fail(where, "zone", "is for times with a layout: an epoch has no zone")
+    if value.find is not None and len(_compile(where, "find", value.find)) != 1:
+        _fail(where, "find", "needs one group, which is the part of the text to use")
+    if kind == "time":
+        _check_time(where, value)
     if value.formula and FORMULAS[value.formula] != name:
         _fail(where, "formula", f"gives {FORMULAS[value.formula]}, not {name}")
     values = [*(value.map or {}).values(), value.otherwise, value.missing]
@@ -129,6 +122,20 @@ def _check_column(where: str, name: str, value: Value) -> None:
         _fail(where, "missing", f"{value.missing!r} is not a number")
     if kind == "flag" and value.map is None:
         _fail(where, "map", "is needed: which texts are true, which false")
+
+
+def _check_time(where: str, value: Column) -> None:
+    ways = [key for key in ("layout", "epoch", "day_of_file", "formula") if getattr(value, key)]
+    if len(ways) != 1:
+        raise LayoutError(
+            escape_controls(
+                f"{where}: needs one of layout, epoch, day_of_file and formula, and has {len(ways)}"
+            )
+        )
+    if value.fraction and not (value.layout or value.epoch):
+        _fail(where, "fraction", "is for times with a layout or an epoch")
+    if value.zone and not value.layout:
+        _fail(where, "zone", "is for times with a layout: an epoch has no zone")
 
 
 def _is_number(value: object) -> bool:

@@ -79,15 +79,17 @@ class Column(Part):
     """How a column is made from a pattern's groups; `group` defaults to the column's own name.
 
     With several `groups`, numbers are added up, and texts are joined with `join`. With `first`, the first
-    text that is present is used. `decode` turns `%2F`, or base64's `Lw==`, into `/` before `replace` applies.
-    `map` maps texts to values, `otherwise` is the value for any other text, and `missing` the value if the
-    group did not match.
+    text that is present is used. `find` is a pattern whose only group is the part of the text to use; a text
+    that it does not match counts as missing. `decode` turns `%2F`, or base64's `Lw==`, into `/` before
+    `replace` applies. `map` maps texts to values, `otherwise` is the value for any other text, and `missing`
+    the value if the group did not match.
     """
 
     group: str | None = None
     groups: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
     join: str = " "
     first: StrictBool = False
+    find: str | None = None
     decode: Literal["percent", "base64"] | None = None
     replace: dict[str, str] = {}
     map: dict[str, StrictBool | str] | None = None

@@ -31,7 +31,9 @@ def read_json(lines: pl.Series, paths: Iterable[str]) -> tuple[pl.Series, pl.Ser
         paths.add("-")  # a frame without columns would have no rows
     ways = {path: way for path in sorted(paths) if (way := split_path(path)) is not None}
     # Judged line by line, and not by whether a block can be read, in which all lines would share a fault.
-    is_object = lines.str.contains(r"^[ \t]*\{") & lines.str.json_path_match("$").is_not_null()
+    # XRootD ends an object with NUL.
+    lines = lines.str.strip_chars(f" \t{_NUL}")
+    is_object = lines.str.starts_with("{") & lines.str.json_path_match("$").is_not_null()
     objects = "\n".join(lines.filter(is_object)).encode()
     found = pl.read_ndjson(io.BytesIO(objects), schema=make_schema(ways.values()), ignore_errors=True)
     texts = found.select(

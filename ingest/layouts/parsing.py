@@ -11,7 +11,7 @@ from tapewise.ingest.layouts.records import make_records
 from tapewise.ingest.records.columns import RECORD_SCHEMA
 from tapewise.ingest.records.fields import bare_lines
 from tapewise.ingest.records.format import BLANK, UNRECOGNISED, LineSettings, complete_records
-from tapewise.ingest.records.joined_lines import reject_joined
+from tapewise.ingest.records.joined_lines import reject_joined, reject_joined_objects
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,16 @@ class LayoutParser:
 
     def find_owners(self, lines: pl.Series, settings: LineSettings) -> tuple[pl.DataFrame, pl.Series]:
         """The record frame and, for each line, the index of its kind; null if it is of none."""
+        together = self._read(lines, settings)
+        records = together.select(*RECORD_SCHEMA)
+        if self.layout.line_start is not None:
+            records = reject_joined(records, lines, self.layout.line_start, partial(self, settings=settings))
+        elif self.layout.json_objects:
+            records = reject_joined_objects(records, lines, partial(self._read, settings=settings))
+        return records, together["owner"]
+
+    def _read(self, lines: pl.Series, settings: LineSettings) -> pl.DataFrame:
+        """The record frame, with `owner`."""
         rest = bare_lines(lines).with_row_index("row").collect()
         is_blank = rest["line"].str.strip_chars(" \t\r") == ""
         # An empty frame takes milliseconds, as long as one with thousands of lines, so it is left out.
@@ -52,11 +62,7 @@ class LayoutParser:
             parts.append(found.with_columns(owner=pl.lit(index, pl.Int32)))
         if rest.height or not parts:
             parts.append(_give_fate(rest, rejected=UNRECOGNISED))
-        together = parts[0] if len(parts) == 1 else pl.concat(parts).sort("row")
-        records = together.select(*RECORD_SCHEMA)
-        if self.layout.line_start is not None:
-            records = reject_joined(records, lines, self.layout.line_start, partial(self, settings=settings))
-        return records, together["owner"]
+        return parts[0] if len(parts) == 1 else pl.concat(parts).sort("row")
 
 
 def _find_own(kind: Line, lines: pl.DataFrame) -> tuple[pl.Series, pl.Series]:

@@ -68,7 +68,7 @@ def make_records(layout: Layout, kind: Line, lines: pl.DataFrame, settings: Line
         elif kind_of(name) == "time":
             stamps[name] = _read_stamp(name, value, group, settings)
         else:
-            texts = [group(each) for each in value.source_groups(name)]
+            texts = [_find(group(each), value) for each in value.source_groups(name)]
             is_number = kind_of(name) == "number"
             made[name] = (
                 make_number(name, value, texts) if is_number else make_text(value, texts, RECORD_SCHEMA[name])
@@ -88,9 +88,14 @@ def make_records(layout: Layout, kind: Line, lines: pl.DataFrame, settings: Line
     return _give_fates(_measure(records, said, stamps, settings), kind, said, made, settings)
 
 
+def _find(text: pl.Expr, column: Column) -> pl.Expr:
+    return text if column.find is None else text.str.extract(column.find, 1)
+
+
 def _read_stamp(name: str, value: Column, group: Callable[[str], pl.Expr], settings: LineSettings) -> Stamp:
     texts = [group(each) for each in value.source_groups(name)]
     fraction = texts.pop() if value.fraction else None
+    texts = [_find(text, value) for text in texts]
     if not texts:
         return read_stamp(value, pl.lit(""), None, settings)
     text = texts[0] if len(texts) == 1 else pl.concat_str(texts, separator=value.join)

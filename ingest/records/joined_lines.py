@@ -17,6 +17,8 @@ from tapewise.ingest.records.columns import RECORD_SCHEMA
 from tapewise.ingest.records.format import UNRECOGNISED
 
 JOINED = "two lines run together"
+# A second object is looked for behind so many braces.
+MOST_BRACES = 16
 
 
 def reject_joined(
@@ -43,9 +45,34 @@ def reject_joined(
         return records
     second = lines.gather(rows).str.extract(f"(?:{line_start}).*?((?:{line_start}).*)$", 1)
     is_line = (parse(second)["rejected"] != UNRECOGNISED).fill_null(True)
-    if not is_line.any():
+    return _reject(records, rows.filter(is_line))
+
+
+def reject_joined_objects(
+    records: pl.DataFrame, lines: pl.Series, parse: Callable[[pl.Series], pl.DataFrame]
+) -> pl.DataFrame:
+    """Return the `records` of `lines`, but reject lines that end with a second JSON object, with that reason.
+
+    No line of two objects is read as one. What begins with a brace inside an object is no object to the end
+    of the line, so the first that is one was a line of its own.
+    """
+    rows = (records["rejected"] == UNRECOGNISED).arg_true()
+    found = []
+    for place in range(1, MOST_BRACES):
+        second = lines.gather(rows).str.extract(rf"^(?:[^{{]*\{{){{{place}}}[^{{]*(\{{.*)$", 1)
+        rows, second = rows.filter(second.is_not_null()), second.drop_nulls()
+        if rows.is_empty():
+            break
+        is_line = (parse(second)["rejected"] != UNRECOGNISED).fill_null(True)
+        found.append(rows.filter(is_line))
+        rows = rows.filter(~is_line)
+    return _reject(records, pl.concat(found)) if found else records
+
+
+def _reject(records: pl.DataFrame, rows: pl.Series) -> pl.DataFrame:
+    if rows.is_empty():
         return records
-    is_joined = pl.int_range(pl.len()).is_in(rows.filter(is_line).cast(pl.Int64).implode())
+    is_joined = pl.int_range(pl.len()).is_in(rows.cast(pl.Int64).implode())
     return records.with_columns(pl.when(~is_joined).then(name) for name in RECORD_SCHEMA).with_columns(
         rejected=pl.when(is_joined).then(pl.lit(JOINED)).otherwise("rejected")
     )

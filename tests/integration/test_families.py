@@ -1,6 +1,7 @@
 """Client lines, SDSC's records, SRB sessions and dCache's billing, from their files to the views."""
 
 import itertools
+import json
 from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, date, datetime, timedelta
@@ -25,7 +26,7 @@ from tests.integration.evidence import check_warehouse, read_facts
 
 Load = Callable[..., FileResult]
 
-FAMILIES = ("hsi-client", "sdsc", "srb", "dcache")
+FAMILIES = ("hsi-client", "sdsc", "srb", "dcache", "dcache-json", "xrdpfc", "samqfs")
 # File names for formats whose lines lack the day or the year.
 NAMES = {"hsi-client": "hsi.2019-03-05.log", "dcache": "billing-2019.03.05"}
 
@@ -267,8 +268,41 @@ BILLING = [
 ]
 
 
-def test_hits_are_the_evidence_for_the_hit_ratio(warehouse: Warehouse, load: Load, tmp_path: Path) -> None:
-    load(write(tmp_path, "dcache", BILLING), "dcache")
+def billing_object(minute: int, kind: str, file: str, path: str, **keys: object) -> str:
+    """An object of dCache's billing, of an event that BILLING has as text."""
+    common = {"msgType": kind, "cellType": "pool", "status": {"code": 0, "msg": ""}, "storageInfo": "c:d@osm"}
+    date = f"2019-03-05T09:{minute:02}:00+00:00"
+    return json.dumps({"date": date, "pnfsid": file, "billingPath": path} | common | keys)
+
+
+def moved_object(minute: int, file: str, path: str, host: str, way: str = "read") -> str:
+    protocol = {"protocol": "Http", "host": host}
+    keys = {"transferSize": 10, "transferTime": 500, "isWrite": way, "isP2p": False, "protocolInfo": protocol}
+    return billing_object(minute, "transfer", file, path, **keys)
+
+
+FIRST, SECOND = "192.0.2.1", "192.0.2.2"
+PROTOCOL = f"Http-1.1:{FIRST}:0:W:d:/"
+TAKEN = {"transferTime": 60_000, "queuingTime": 5_000, "fileSize": 10}
+OBJECTS = [
+    billing_object(0, "hit", "0A", "/a", cached=True, protocol=PROTOCOL, filesize=10),
+    moved_object(1, "0A", "/a", FIRST),
+    billing_object(2, "hit", "0B", "/b", cached=False, protocol=PROTOCOL, filesize=10),
+    billing_object(4, "restore", "0B", "/b", **TAKEN),
+    moved_object(5, "0B", "/b", FIRST),
+    moved_object(6, "0C", "/c", FIRST, "write"),
+    billing_object(7, "store", "0C", "Unknown", transferTime=9_000, queuingTime=900_000, fileSize=10),
+    moved_object(8, "0D", "/d", SECOND),
+    billing_object(10, "restore", "0E", "/e", **TAKEN),
+    moved_object(11, "0E", "/e", SECOND),
+]
+
+
+@pytest.mark.parametrize("name", ["dcache", "dcache-json"])
+def test_hits_are_the_evidence_for_the_hit_ratio(
+    warehouse: Warehouse, load: Load, tmp_path: Path, name: str
+) -> None:
+    load(write(tmp_path, name, BILLING if name == "dcache" else OBJECTS), name)
     assert fetch(
         warehouse,
         "SELECT reported_by, is_cached, cache_evidence, missing, stage_s, waited_s FROM mart.requests"

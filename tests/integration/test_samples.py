@@ -198,6 +198,10 @@ def test_other_real_files_match_none_of_our_formats(sample_logs):
         "eos-report-5.constructed.log": "eos",
         "eos-report-doc.real.log": "eos",
         "gridftp.real.log": "gridftp",
+        "dcache-billing-json.constructed.log": "dcache-json",
+        "samqfs-archiver.real.log": "samqfs",
+        "samqfs-stager.real.log": "samqfs",
+        "xrdpfc-gstream.real.log": "xrdpfc",
     }
     paths = sorted(path for path in sample_logs.glob("*/*") if path.is_file())
     assert set(ours) <= {path.name for path in paths}

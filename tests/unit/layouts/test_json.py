@@ -102,7 +102,7 @@ def test_the_first_kind_whose_values_a_line_has_owns_it(tmp_path):
 @pytest.mark.parametrize(
     "line",
     [
-        *("{", "}", "[]", "null", "5", '"{}"', "x{}", EXAMPLE[:-1], EXAMPLE + EXAMPLE, EXAMPLE + ","),
+        *("{", "}", "[]", "null", "5", '"{}"', "x[]", EXAMPLE[:-1], EXAMPLE + ","),
         *('{"at":01}', "{'at':1}", '{"at":NaN}', '{"at":"\\ud800"}', '{"at":"a\tb"}', "{" * 5000),
         '{"at":' + "[" * 100_000 + "]" * 100_000 + "}",
         write_line(bytes="many"),
@@ -115,6 +115,12 @@ def test_other_lines_are_rejected_and_change_nothing_for_their_neighbours(tmp_pa
     assert found == {"rejected": "not a line of this format"}
     assert (before["user"], after["user"]) == ("kim", "lee")
     assert read(site, line) == [found]
+
+
+@pytest.mark.parametrize("cut", [1, 30, 40, 60, len(EXAMPLE) - 1, len(EXAMPLE)])
+@pytest.mark.parametrize("second", [EXAMPLE, write_line(what={"type": "write"}), "{}", write_line(at=None)])
+def test_two_lines_that_run_together_are_rejected_for_that(tmp_path, cut, second):
+    assert read(make(tmp_path, SITE), EXAMPLE[:cut] + second) == [{"rejected": "two lines run together"}]
 
 
 @pytest.mark.parametrize("at", [None, "noon", {}, [1], True])
@@ -187,6 +193,9 @@ def test_a_key_may_contain_a_point(tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "reason"),
     [
+        ('group = "who"', "group = 'who', find = 'x'", "columns.user.find: needs one group"),
+        ('group = "who"', "group = 'who', find = '(x)(y)'", "columns.user.find: needs one group"),
+        ('group = "who"', "group = 'who', find = '(x'", "columns.user.find: is not a valid regular"),
         ("json = true\n", "", "lines have when, but json is not true"),
         ("when = {}", "", "lines[other]: needs either pattern or when"),
         ("when = {}", "when = {}\npattern = 'x'", "lines[other]: needs either pattern or when"),

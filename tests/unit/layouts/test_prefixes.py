@@ -25,7 +25,7 @@ def test_the_pieces_of_our_patterns_add_up_to_the_patterns():
     for log_format in FORMATS.values():
         layout = find_layout(log_format)
         for kind in layout.lines if layout else ():
-            pattern = "".join(kind.pattern)
+            pattern = "".join(kind.pattern or ())
             assert "".join(split_pattern(pattern)) == pattern
 
 

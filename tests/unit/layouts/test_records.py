@@ -366,3 +366,23 @@ def test_otherwise_applies_to_other_texts_and_missing_to_absent_ones(tmp_path):
         make(tmp_path, text), *(LINE.replace("/a 7", f"/a{result}") for result in ("", " OK", " EIO", " -"))
     )
     assert ["is_failed" in each for each in found] == [False, False, True, False]
+
+
+def test_a_part_of_a_text_can_be_used(tmp_path):
+    text = SITE.replace('interface = "mover"', "interface = { group = \"host\", find = '^([a-z]+)' }")
+    text += 'columns = { size_bytes = { group = "kbytes", find = \'^([0-9]+)k$\', unit = "KB" } }\n'
+    site = make(tmp_path, text.replace(" 1024 /home", " 1024k /home"))
+    found = read(
+        site, f"{STAMP} put kim n7 1 3k /a", f"{STAMP} put kim n7 1 3 /a", f"{STAMP} put kim 7 1 3k /a"
+    )
+    assert (found[0]["interface"], found[0]["size_bytes"], found[0]["host"]) == ("n", 3000, "n7")
+    assert "size_bytes" not in found[1]
+    assert found[2] == {"rejected": "not a line of this format"}  # it has no interface
+    dated = make(
+        tmp_path,
+        SITE.replace("layout = ", "find = '^(.*)[.]$', layout = ")
+        .replace("14:22 put", "14:22. put")
+        .replace(".{19}", ".{20}"),
+        "dated",
+    )
+    assert read(dated, f"{STAMP}. put kim n7 1 3 /a")[0]["event_at"].second == 22

@@ -1,0 +1,179 @@
+"""Logs of today's sites, whose layouts came after the others: dCache's JSON, XRootD's cache and SAM-QFS."""
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from tapewise.ingest.formats.registry import FORMATS
+from tests.unit.formats.test_every_format import parse, settings_of
+from tests.unit.formats.test_families import record
+
+TODAY = "today"
+
+
+def read_sample(sample_logs: Path, name: str, format_name: str):
+    lines = (sample_logs / TODAY / name).read_text().splitlines()
+    return parse(FORMATS[format_name], lines).to_dicts()
+
+
+# dCache's JSON
+
+
+def change(number: int, **changes: object) -> str:
+    return json.dumps(json.loads(FORMATS["dcache-json"].examples[number]) | changes)
+
+
+TEXTS = {
+    0: "03.05 08:14:22 [pool:pool7:transfer] [0000FA09235CA0974697AB93F00FFEA61621,524288]"
+    " [/data/w/index.dat] cms:web@osm 524288 310 false"
+    " {Http-1.1:192.0.2.9:0:WebDAV-web2:web2Domain:/data/w/index.dat}"
+    ' [door:WebDAV-web2@web2Domain:AAWPWeyoBWg:1709626462000000] {0:""}',
+    1: "03.05 08:15:03 [pool:pool4:transfer] [0000FA09235CA0974697AB93F00FFEA61700,881569198] [Unknown]"
+    " cms:run7@osm 0 9584 true {DCap-3.0,n7.example.org:24045} [door:DCap-n7@dcapDomain:12987]"
+    ' {10001:"No such file or directory"}',
+    2: "03.05 08:16:44 [pool:pool4:transfer] [0000FA09235CA0974697AB93F00FFEA61700,881569198] [Unknown]"
+    " cms:run7@osm 881569198 9584 true {Http-1.1:192.0.2.20:0:x} [pool:pool7@pool7Domain:1]"
+    ' {0:""}',
+    3: "03.05 08:19:30 [pool:pool7:hit] [0000FA09235CA0974697AB93F00FFEA61621,524288] [/data/w/index.dat]"
+    " cms:web@cta false {Http-1.1:192.0.2.9:0:WebDAV-web2:web2Domain:/data/w/index.dat}"
+    ' {0:""}',
+    4: "03.05 08:20:48 [pool:pool7@pool7Domain:restore] [0000FA09235CA0974697AB93F00FFEA61621,524288]"
+    ' [/data/w/index.dat] cms:web@cta 71900 5120 {0:""}',
+    5: "03.05 08:30:12 [pool:pool4@pool4Domain:store] [0000FA09235CA0974697AB93F00FFEA61620,1073741824]"
+    ' [Unknown] cms:run7@cta 41250 903118 {0:""}',
+}
+
+
+@pytest.mark.parametrize("number", TEXTS)
+def test_an_object_says_what_the_text_of_the_same_event_says(number: int):
+    found = record("dcache-json", FORMATS["dcache-json"].examples[number])
+    settings = settings_of(FORMATS["dcache"], "UTC", datetime(2024, 3, 5).date())
+    (text,) = parse(FORMATS["dcache"], [TEXTS[number]], settings).to_dicts()
+    if number == 1:  # the text of an unknown size is 0
+        assert text.pop("size_bytes") == 0
+        assert found.pop("size_bytes") is None
+    if found["event_at"]:
+        assert found["event_at"].replace(microsecond=0) == text.pop("event_at")
+        del found["event_at"]
+    assert {name: found[name] for name in found if found[name] != text[name]} == {}
+
+
+def test_a_door_removes_a_file_and_a_pool_a_copy():
+    removed, freed, asked = (
+        record("dcache-json", FORMATS["dcache-json"].examples[number]) for number in (6, 7, 8)
+    )
+    assert (removed["table"], removed["kind"], removed["archive_path"]) == (
+        *("namespace_events", "delete"),
+        "/data/w/index.dat",
+    )
+    assert {freed["ignored"], asked["ignored"]} == {"another message of a door or pool"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"status": {"code": -1, "msg": "x"}}, {"is_failed": True, "status_code": -1, "status_text": "x"}),
+        ({"status": {"code": 0, "msg": ""}}, {"is_failed": False, "status_code": 0, "status_text": None}),
+        ({"billingPath": "Unknown"}, {"archive_path": "0000FA09235CA0974697AB93F00FFEA61621"}),
+        (
+            {"protocolInfo": {"protocol": "NFS4", "host": "2001:db8::1"}},
+            {"interface": "nfs", "host": "2001:db8::1"},
+        ),
+        ({"protocolInfo": {"protocol": "RemoteHttpDataTransfer"}}, {"interface": "dcache", "host": None}),
+        ({"protocolInfo": None}, {"interface": "dcache", "host": None}),
+        ({"transferSize": 0}, {"size_bytes": 0}),
+        ({"date": "2024-07-05T09:14:22Z"}, {"event_at": datetime(2024, 7, 5, 9, 14, 22, tzinfo=UTC)}),
+        ({"isWrite": "neither"}, {"rejected": "not a line of this format"}),
+    ],
+)
+def test_values_of_an_object(changes: dict[str, object], expected: dict[str, object]):
+    found = record("dcache-json", change(0, **changes))
+    assert {name: found[name] for name in expected} == expected
+
+
+@pytest.mark.parametrize(
+    ("protocol", "interface", "host"),
+    [
+        ("GFtp-2.0 192.0.2.7 60893", "gridftp", "192.0.2.7"),
+        ("DCap-3.0,n7.example.org:24045", "dcap", "n7.example.org"),
+        ("Http-1.1:0:0:0:0:0:0:0:1:0:WebDAV-d:dDomain:/a", "http", "0:0:0:0:0:0:0:1"),
+        ("RemoteHttpDataTransfer-1.1:192.0.2.7:0", "dcache", "192.0.2.7"),
+        ("null", "dcache", None),
+    ],
+)
+def test_the_protocol_of_a_hit_names_the_client(protocol: str, interface: str, host: str | None):
+    found = record("dcache-json", change(3, protocol=protocol, cached=True))
+    assert (found["table"], found["interface"], found["host"]) == ("opens", interface, host)
+    assert found["is_cached"] is True
+
+
+def test_the_sample_of_dcache_is_read(sample_logs: Path):
+    found = read_sample(sample_logs, "dcache-billing-json.constructed.log", "dcache-json")
+    assert [each["table"] for each in found] == ["transfers", "stages", "opens"]
+
+
+# XRootD's cache
+
+
+def test_a_cached_file_was_read_from_its_open_to_its_close(sample_logs: Path):
+    head, found = read_sample(sample_logs, "xrdpfc-gstream.real.log", "xrdpfc")
+    assert head["ignored"] == "a datagram's head"
+    assert (found["table"], found["direction"]) == ("transfers", "get")
+    assert found["size_bytes"] == 362_827_532 + 5_699_773
+    assert found["duration_s"] == 1_618_638_245 - 1_618_638_031
+    assert found["event_at"] == datetime.fromtimestamp(1_618_638_245, UTC)
+    assert found["archive_path"].endswith("EVNT.18541195._000368.pool.root.1")
+
+
+def test_an_object_of_xrootd_may_end_with_nul():
+    line = FORMATS["xrdpfc"].examples[1]
+    assert record("xrdpfc", f"{line}\x00") == record("xrdpfc", line)
+
+
+# SAM-QFS
+
+
+def test_each_copy_of_a_file_is_a_migration(sample_logs: Path):
+    found = read_sample(sample_logs, "samqfs-archiver.real.log", "samqfs")
+    assert [each["table"] for each in found].count("migrations") == 10
+    assert [each["archive_path"] for each in found[5:9]] == ["myfile", "seg/aa/1", "seg/aa/2", "seg/aa/3"]
+    assert found[9]["size_bytes"] == 1_136_048
+    assert {each["ignored"] for each in found[:5]} == {
+        "a directory, a link, a removable-media file or an index"
+    }
+
+
+@pytest.mark.parametrize(
+    ("path", "ending"),
+    [("a b", " f 0 51"), ("a f 1 2", " f 0 51"), ("a d 0 1", " S 3 0"), ("a", ""), ("a b c 1", "")],
+)
+def test_a_path_of_the_archiver_may_contain_blanks(path: str, ending: str):
+    line = f"A 2003/10/23 13:30:24 lt E00012 set.1 810d8.1 qfs2 119571.301 7 {path}{ending}"
+    assert record("samqfs", line)["archive_path"] == path
+
+
+def test_a_stage_of_the_stager_finished_or_failed(sample_logs: Path):
+    failed, finished, began = read_sample(sample_logs, "samqfs-stager.real.log", "samqfs")
+    assert (failed["is_failed"], finished["is_failed"]) == (True, False)
+    assert (finished["archive_path"], finished["size_bytes"], finished["user"]) == (
+        "/sam9/rdump",
+        15_703,
+        "root",
+    )
+    assert began["ignored"] == "a stage that began or was cancelled"
+    line = "F 2004/02/03 14:37:41 lt CFX598 5410.23 15339.5 15703 /sam9/a 1 b 2 1 kim other lee 42 V"
+    assert (record("samqfs", line)["archive_path"], record("samqfs", line)["user"]) == (
+        "/sam9/a 1 b 2",
+        "lee",
+    )
+
+
+@pytest.mark.parametrize("name", ["dcache-json", "xrdpfc", "samqfs"])
+def test_no_line_of_another_sample_is_a_fact(sample_logs: Path, name: str):
+    own = {"dcache-json": "dcache-billing-json", "xrdpfc": "xrdpfc", "samqfs": "samqfs"}[name]
+    for path in sorted((sample_logs / TODAY).glob("*.log")):
+        if not path.name.startswith(own):
+            found = parse(FORMATS[name], path.read_text().splitlines())
+            assert found["table"].null_count() == found.height, path
