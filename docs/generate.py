@@ -79,9 +79,17 @@ def describe_formats() -> str:
 def _describe_lines(log_format: Format) -> list[str]:
     return [
         "```text\n"
-        + "\n".join([line.replace("\t", "→")] + [f"    {name:<22} {value}" for name, value in record.items()])
+        + "\n".join(
+            [line.replace("\t", "→")]
+            + [
+                text
+                for number, fact in enumerate(facts)
+                for text in (["    and"] if number else [])
+                + [f"    {name:<22} {value}" for name, value in fact.items()]
+            ]
+        )
         + "\n```"
-        for line, record in read_examples(log_format)
+        for line, facts in read_examples(log_format)
     ]
 
 

@@ -6465,7 +6465,7 @@ class Mart:
             capability_key: 64-bit key of UniTree's name of the file, as in mart.requests
             class_of_service: class of service (UniTree's family), null if the log does not say
             location: where the cartridge is kept, as the log names it
-            copy_number: which copy of the file
+            copy_number: which copy of the file; null if the log does not say
             fragment_number: which fragment of the file, null if it is whole
             vsn: the cartridge (its volume serial number), null where it is not known yet
             tape_type: type of the cartridge, null if the log does not say

@@ -72,10 +72,13 @@ def lines(name: str) -> None:
         + (f", as of {EXAMPLE_DATE}" if log_format.is_dated_by_file else "")
         + " here)"
     )
-    for example, record in read_examples(log_format):
+    for example, facts in read_examples(log_format):
         click.echo(f"\n{example}")
-        for field, value in record.items():
-            click.echo(f"    {field:<22} {value}")
+        for number, fact in enumerate(facts):
+            if number:
+                click.echo("    and")
+            for field, value in fact.items():
+                click.echo(f"    {field:<22} {value}")
 
 
 @formats.command()

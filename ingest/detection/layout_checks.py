@@ -17,6 +17,7 @@ from tapewise.ingest.reading.files import open_log
 from tapewise.ingest.reading.line_context import unfold_blocks
 from tapewise.ingest.records.columns import NULLABLE_FLAGS, RECORD_SCHEMA
 from tapewise.ingest.records.format import UNRECOGNISED, Format, LineSettings
+from tapewise.ingest.records.further_facts import settle_further
 from tapewise.ingest.records.joined_lines import JOINED
 from tapewise.ingest.sources.sources import EARLIEST_AT
 from tapewise.schema.errors import FormatError
@@ -46,8 +47,8 @@ class FailedLine:
 class LayoutCheck:
     """What became of a log's lines.
 
-    `patterns` counts lines by the name of the pattern that matched them; `tables`, `ignored` and `rejected`
-    count lines by table or reason; `fields` is keyed by table and column; `failed` holds the first rejected
+    `patterns` counts lines by the name of their kind, `tables` facts by table, and `ignored` and `rejected`
+    lines by reason. `fields` is keyed by table and column; `failed` holds the first rejected
     lines.
     """
 
@@ -81,6 +82,10 @@ def check_log(
         for block in unfold_blocks(reader.blocks(), log_format):
             lines = block.lines
             records, owners = parser.find_owners(lines["text"], settings)
+            if log_format.parse_further is not None:
+                further = log_format.parse_further(lines["text"], settings)
+                records, further = settle_further(records, further, settings)
+                _count_facts(check, further)
             records = lines.hstack(records).with_columns(owner=owners)
             _count(check, parser, records, failed_count)
     return check
@@ -90,9 +95,18 @@ def _count(check: LayoutCheck, parser: LayoutParser, records: pl.DataFrame, fail
     check.line_count += records.height
     for index, count in _count_by(records, "owner"):
         check.patterns[parser.layout.lines[index].name] += count
-    for fate, counter in zip(FATES, (check.tables, check.ignored, check.rejected), strict=True):
+    for fate, counter in zip(FATES[1:], (check.ignored, check.rejected), strict=True):
         counter.update(dict(_count_by(records, fate)))
-    for table, _ in _count_by(records, "table"):
+    _count_facts(check, records)
+    failed = records.filter(pl.col("rejected").is_not_null()).head(failed_count - len(check.failed))
+    for row in failed.iter_rows(named=True):
+        hints = _explain(parser, row["text"].removesuffix("\r"), row["rejected"], row["owner"])
+        check.failed.append(FailedLine(row["line_number"], row["text"], row["rejected"], hints))
+
+
+def _count_facts(check: LayoutCheck, records: pl.DataFrame) -> None:
+    for table, count in _count_by(records, "table"):
+        check.tables[table] += count
         facts = records.filter(pl.col("table") == table)
         fields = check.fields.setdefault(table, {})
         for name in RECORD_SCHEMA:
@@ -100,10 +114,6 @@ def _count(check: LayoutCheck, parser: LayoutParser, records: pl.DataFrame, fail
                 # A flag that may be null says something if it is false.
                 is_flag = kind_of(name) == "flag" and name not in NULLABLE_FLAGS
                 _count_field(fields.setdefault(name, FieldCount()), facts[name], is_flag=is_flag)
-    failed = records.filter(pl.col("rejected").is_not_null()).head(failed_count - len(check.failed))
-    for row in failed.iter_rows(named=True):
-        hints = _explain(parser, row["text"].removesuffix("\r"), row["rejected"], row["owner"])
-        check.failed.append(FailedLine(row["line_number"], row["text"], row["rejected"], hints))
 
 
 def _explain_keys(when: Mapping[str, Collection[str]], text: str) -> str:

@@ -38,10 +38,14 @@ def check_layout(layout: Layout, label: str) -> None:
     for kind in layout.lines:
         where = f"{label}: lines[{kind.name}]"
         groups = _find_groups(where, layout, kind)
-        for name, value in kind.columns.items():
-            _check_column(f"{where}.columns.{name}", name, value)
+        for number, fact in enumerate(kind.list_facts()):
+            place = f"{where}.also[{number - 1}]" if number else where
+            for name, value in fact.columns.items():
+                _check_column(f"{place}.columns.{name}", name, value)
+            if fact.table is not None:
+                _check_table(place, layout, fact, groups)
         if kind.table is not None:
-            _check_table(where, layout, kind, groups)
+            _check_groups(where, layout, kind, groups)
     _check_dates(label, layout)
     if layout.line_start is not None:
         _check_line_start(label, layout, layout.line_start)
@@ -154,20 +158,6 @@ def _check_table(where: str, layout: Layout, kind: Line, groups: tuple[str, ...]
             if group not in groups:
                 raise LayoutError(f"{where}.columns.{name}: its pattern has no group {group!r}")
     said = said_columns(layout, kind, groups)
-    used = {
-        group
-        for name, value in said.items()
-        if isinstance(value, Column)
-        for group in value.source_groups(name)
-    }
-    for group in groups:
-        if group not in used and kind.pattern is not None:
-            _fail(
-                where,
-                "pattern",
-                f"group {group!r} is not a column of {table}, and no column uses it",
-                f"{_takes(table)} Write (?:...) around text that is only skipped.",
-            )
     for name, value in said.items():
         if name not in layout.columns:  # a group that is used unchanged
             _check_column(f"{where}: group {name!r}", name, value)
@@ -179,6 +169,25 @@ def _check_table(where: str, layout: Layout, kind: Line, groups: tuple[str, ...]
     for name, value in said.items():
         _check_inputs(f"{where}: columns.{name}", value, said)
         _check_allowed(f"{where}: columns.{name}", allowed_values(table).get(name), value)
+
+
+def _check_groups(where: str, layout: Layout, kind: Line, groups: tuple[str, ...]) -> None:
+    """Check that every group of a pattern is used by one of the facts."""
+    used = {
+        group
+        for fact in kind.list_facts()
+        for name, value in said_columns(layout, fact, groups).items()
+        if isinstance(value, Column)
+        for group in value.source_groups(name)
+    }
+    for group in groups:
+        if group not in used and kind.pattern is not None:
+            _fail(
+                where,
+                "pattern",
+                f"group {group!r} is not a column of {kind.table}, and no column uses it",
+                f"{_takes(kind.table or '')} Write (?:...) around text that is only skipped.",
+            )
 
 
 def _check_inputs(where: str, value: Value, said: dict[str, Value]) -> None:
@@ -204,7 +213,8 @@ def _check_dates(label: str, layout: Layout) -> None:
     """Check that the dates of all times come from the lines, or all of them from the file."""
     ways = {
         "no day" if lacks_day(value) else "no year" if lacks_year(value) else "a whole date"
-        for kind in layout.lines
+        for line in layout.lines
+        for kind in line.list_facts()
         if kind.table is not None
         for name, value in layout.columns_of(kind).items()
         if name in columns_of_table(kind.table) and kind_of(name) == "time"

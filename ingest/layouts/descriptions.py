@@ -123,12 +123,22 @@ class Column(Part):
 Value = StrictBool | int | float | str | Column
 
 
+class Fact(Part):
+    """A further fact that a line reports. The columns of the layout apply to it, too, but not the line's."""
+
+    table: str
+    columns: dict[str, Value] = {}
+
+
 class Line(Part):
     """A kind of line: how to know it, and its fact's table or the reason to ignore it.
 
     It is known by a `pattern` for the complete line, which may be a list of pieces that are concatenated.
     With a `mark`, only lines that contain this text are matched, because a match that fails late is slow. A
     JSON object can also be known by values: `when` maps paths of keys to the texts of which each has one.
+
+    `also` has further facts that the line reports, none of them later than its own. The line counts once. A
+    further fact is left out of lines that lack one of the values that it needs.
     """
 
     name: Annotated[str, Field(min_length=1)]
@@ -138,6 +148,15 @@ class Line(Part):
     ignored: Annotated[str, Field(min_length=1, max_length=200)] | None = None
     mark: str | None = None
     columns: dict[str, Value] = {}
+    also: tuple[Fact, ...] = ()
+
+    def list_facts(self) -> list["Line"]:
+        """Return this kind of line once for each fact that it reports, with the fact's table and columns."""
+        further = [
+            self.model_copy(update={"table": fact.table, "columns": fact.columns, "also": ()})
+            for fact in self.also
+        ]
+        return [self, *further]
 
     @property
     def regex(self) -> str:
@@ -162,6 +181,8 @@ class Line(Part):
             raise ValueError("needs either pattern or when")
         if self.mark is not None and self.pattern is None:
             raise ValueError("has a mark without a pattern")
+        if self.also and self.table is None:
+            raise ValueError("has further facts (also), but is ignored")
         return self
 
 
@@ -207,7 +228,8 @@ class Layout(Part):
         """The paths of the keys that `when` and the columns of this kind of line name, sorted."""
         named = {
             path
-            for name, value in self.columns_of(line).items()
+            for fact in line.list_facts()
+            for name, value in self.columns_of(fact).items()
             if isinstance(value, Column)
             for path in value.source_groups(name)
         }

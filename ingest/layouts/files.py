@@ -16,7 +16,7 @@ from pydantic_core import ErrorDetails
 from tapewise.ingest.layouts.columns import columns_of_table
 from tapewise.ingest.layouts.contradictions import check_layout
 from tapewise.ingest.layouts.descriptions import Column, Layout
-from tapewise.ingest.layouts.parsing import LayoutParser
+from tapewise.ingest.layouts.parsing import FurtherParser, LayoutParser
 from tapewise.ingest.layouts.records import said_columns
 from tapewise.ingest.layouts.times import lacks_day, lacks_year
 from tapewise.ingest.records.format import Format, LineSettings
@@ -87,9 +87,11 @@ def make_format(name: str, text: str, label: str, *, is_own: bool, is_checked: b
     if not is_checked:
         check_layout(layout, label)
     meaning = layout.meaning()
+    parser = LayoutParser(meaning, layout)
     columns = [
         value
-        for kind in layout.lines
+        for line in layout.lines
+        for kind in line.list_facts()
         if kind.table is not None
         for name_, value in layout.columns_of(kind).items()
         if isinstance(value, Column) and name_ in columns_of_table(kind.table)
@@ -102,7 +104,8 @@ def make_format(name: str, text: str, label: str, *, is_own: bool, is_checked: b
         version=int.from_bytes(sha256(meaning.encode()).digest()[:4]) >> 1,
         clock_resolution_s=layout.clock_resolution_s,
         examples=layout.examples,
-        parse=LayoutParser(meaning, layout),
+        parse=parser,
+        parse_further=FurtherParser(parser) if any(kind.also for kind in layout.lines) else None,
         is_dated_by_file=is_dayless or any(map(lacks_year, columns)),
         is_year_by_file=not is_dayless and any(map(lacks_year, columns)),
         is_of_parts=layout.of_parts,
@@ -121,8 +124,10 @@ def _find_failure_tables(layout: Layout) -> tuple[str, ...]:
         # Formats are made at import, and polars would start threads, which a process that forks later must
         # not have.
         groups = re.findall(r"(?<!\\)\(\?P?<(\w+)>", kind.regex) if kind.pattern else layout.paths_of(kind)
-        if kind.table is not None and said_columns(layout, kind, groups).get("is_failed", False) is not False:
-            found.add(kind.table)
+        for fact in kind.list_facts():
+            is_failed = said_columns(layout, fact, groups).get("is_failed", False) if fact.table else False
+            if fact.table is not None and is_failed is not False:
+                found.add(fact.table)
     return tuple(sorted(found))
 
 

@@ -11,6 +11,7 @@ from tapewise.ingest.layouts.records import make_records
 from tapewise.ingest.records.columns import RECORD_SCHEMA
 from tapewise.ingest.records.fields import bare_lines
 from tapewise.ingest.records.format import BLANK, UNRECOGNISED, LineSettings, complete_records
+from tapewise.ingest.records.further_facts import FURTHER_SCHEMA
 from tapewise.ingest.records.joined_lines import reject_joined, reject_joined_objects
 
 
@@ -37,23 +38,11 @@ class LayoutParser:
 
     def _read(self, lines: pl.Series, settings: LineSettings) -> pl.DataFrame:
         """The record frame, with `owner`."""
-        rest = bare_lines(lines).with_row_index("row").collect()
-        is_blank = rest["line"].str.strip_chars(" \t\r") == ""
+        blank, kinds, rest = self.sort_lines(lines)
         # An empty frame takes milliseconds, as long as one with thousands of lines, so it is left out.
-        parts = [_give_fate(rest.filter(is_blank), ignored=BLANK)] if is_blank.any() else []
-        rest = rest.filter(~is_blank)
-        if self.layout.json_objects and rest.height:
-            paths = {path for kind in self.layout.lines if kind.when for path in self.layout.paths_of(kind)}
-            keys, is_object = read_json(rest["line"], paths)
-            rest = rest.with_columns(keys, is_object.alias("is_object"))
-        for index, kind in enumerate(self.layout.lines):
-            if rest.is_empty():
-                break
-            is_own, groups = _find_own(kind, rest)
-            if not is_own.any():
-                continue
-            own = rest.with_columns(groups.alias("groups")).filter(is_own)
-            rest = rest.filter(~is_own)
+        parts = [_give_fate(blank, ignored=BLANK)] if blank.height else []
+        for index, own in kinds:
+            kind = self.layout.lines[index]
             if kind.ignored is not None:
                 found = _give_fate(own, ignored=kind.ignored)
             else:
@@ -63,6 +52,57 @@ class LayoutParser:
         if rest.height or not parts:
             parts.append(_give_fate(rest, rejected=UNRECOGNISED))
         return parts[0] if len(parts) == 1 else pl.concat(parts).sort("row")
+
+    def sort_lines(
+        self, lines: pl.Series
+    ) -> tuple[pl.DataFrame, list[tuple[int, pl.DataFrame]], pl.DataFrame]:
+        """Sort lines by their kind: blank ones, those of each kind (with its index), and the rest.
+
+        Every frame has the lines' position (`row`) and text (`line`), and those of a kind also what its
+        pattern matched or the object has (`groups`).
+        """
+        rest = bare_lines(lines).with_row_index("row").collect()
+        is_blank = rest["line"].str.strip_chars(" \t\r") == ""
+        blank, rest = rest.filter(is_blank), rest.filter(~is_blank)
+        if self.layout.json_objects and rest.height:
+            paths = {path for kind in self.layout.lines if kind.when for path in self.layout.paths_of(kind)}
+            keys, is_object = read_json(rest["line"], paths)
+            rest = rest.with_columns(keys, is_object.alias("is_object"))
+        kinds = []
+        for index, kind in enumerate(self.layout.lines):
+            if rest.is_empty():
+                break
+            is_own, groups = _find_own(kind, rest)
+            if is_own.any():
+                kinds.append((index, rest.with_columns(groups.alias("groups")).filter(is_own)))
+                rest = rest.filter(~is_own)
+        return blank, kinds, rest
+
+
+@dataclass(frozen=True)
+class FurtherParser:
+    """The `parse_further` function of a layout in which lines report several facts."""
+
+    parser: LayoutParser
+
+    def __call__(self, lines: pl.Series, settings: LineSettings) -> pl.DataFrame:
+        """The further facts of the lines (see `tapewise.ingest.records.further_facts`).
+
+        A fact that lacks a value that its table needs is left out. If another value is not possible,
+        `rejected` has the reason.
+        """
+        layout = self.parser.layout
+        parts = [pl.DataFrame(schema=FURTHER_SCHEMA | {"rejected": pl.String()})]
+        for index, own in self.parser.sort_lines(lines)[1]:
+            for ordinal, fact in enumerate(layout.lines[index].list_facts()[1:], start=1):
+                records = complete_records(own.height, make_records(layout, fact, own, settings))
+                found = records.with_columns(
+                    own["row"],
+                    ordinal=pl.lit(ordinal, pl.Int16),
+                    table=pl.lit(fact.table),
+                ).filter(pl.col("rejected").is_null() | (pl.col("rejected") != UNRECOGNISED))
+                parts.append(found.select(parts[0].columns))
+        return pl.concat(parts)
 
 
 def _find_own(kind: Line, lines: pl.DataFrame) -> tuple[pl.Series, pl.Series]:

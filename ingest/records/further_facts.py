@@ -3,7 +3,8 @@
 A record frame has one row per line, which is the line's first fact. A format whose lines report several facts
 has a function `parse_further`, which returns a frame of the further ones: `row` (the line's position among
 the texts, from 0), `ordinal` (within a line, from 1), `table`, and the other columns of `RECORD_SCHEMA`. The
-facts of a line are either all new or all already held, and the line counts once in the balance.
+facts of a line are either all new or all already held, and the line counts once in the balance. The frame may
+also have `rejected`: the reason to reject the line because of that fact.
 
     2026-03-02T10:05:00 A00001 drive1 kim requested=10:00:00 positioned=10:00:40 bytes=1000
 
@@ -52,7 +53,9 @@ def settle_further(
     set become false. Further facts are removed if their line is not a fact, or if they are from a time that
     the archive has forgotten. Raises FormatError for an invalid table or ordinal.
     """
+    given = further["rejected"] if "rejected" in further.columns else pl.Series([None] * len(further))
     further = further.select(pl.col(name).cast(dtype) for name, dtype in FURTHER_SCHEMA.items())
+    further = further.with_columns(given.cast(pl.String).alias("given"))
     wrong_tables = set(further["table"].unique()) - event_time_columns.keys()
     if wrong_tables or (further["ordinal"].fill_null(0) < 1).any():
         raise FormatError(
@@ -65,7 +68,7 @@ def settle_further(
     # If the line is in a repeated hour, it may belong to the second pass.
     latest_at = pl.when(is_repeated).then(find_second_passes(settings.timezone, own_at)).otherwise(own_at)
     further = further.with_columns(own_at=own_at, latest_at=latest_at).filter(pl.col("own_at").is_not_null())
-    wrong = further.select("row", reason=_find_fault(settings)).drop_nulls()
+    wrong = further.select("row", reason=pl.coalesce("given", _find_fault(settings))).drop_nulls()
     if wrong.height:
         reasons = wrong.unique("row", keep="first", maintain_order=True)
         records = _reject(records, reasons)
@@ -74,7 +77,7 @@ def settle_further(
         further = further.filter(
             pl.col("event_at") >= settings.retained_since, pl.col("own_at") >= settings.retained_since
         )
-    return records, further.drop("own_at", "latest_at")
+    return records, further.drop("own_at", "latest_at", "given")
 
 
 def _find_fault(settings: LineSettings) -> pl.Expr:

@@ -29,9 +29,7 @@ WITH events AS (
         AND tape_events.happened_at >= %(read_since)s
         AND tape_events.happened_at <= %(read_until)s
         AND tape_events.kind IN ('received', 'mount requested', 'positioned', 'transferred')
-        AND num_nulls(
-            tape_events.task, tape_events.requester, tape_events.capability_key, tape_events.copy_number
-        ) = 0
+        AND num_nulls(tape_events.task, tape_events.requester, tape_events.capability_key) = 0
 ),
 
 in_order AS (

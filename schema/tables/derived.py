@@ -127,7 +127,7 @@ tape_operations = _of_tapes(
     sa.Column("requester", sa.Text, nullable=False),
     sa.Column("capability_key", sa.BigInteger, nullable=False),
     sa.Column("class_of_service", sa.Text),
-    sa.Column("copy_number", sa.Integer, nullable=False),
+    sa.Column("copy_number", sa.Integer),
     sa.Column("fragment_number", sa.Integer),
     sa.Column("block_offset", sa.BigInteger),
     instant("received_at", nullable=True),

@@ -36,7 +36,7 @@ def recount_operations(events: Iterable[Event]) -> list[list[Event]]:
     by_file = defaultdict(list)
     for event in events:
         if event["kind"] in OF_A_FILE and None not in (
-            *(event["task"], event["requester"], event["capability_key"], event["copy_number"]),
+            *(event["task"], event["requester"], event["capability_key"]),
         ):
             names = ("task", "requester", "capability_key", "copy_number", "fragment_number")
             by_file[tuple(event[name] for name in names)].append(event)

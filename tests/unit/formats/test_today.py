@@ -1,4 +1,4 @@
-"""Logs of today's sites, whose layouts came after the others: dCache's JSON, XRootD's cache and SAM-QFS."""
+"""Logs of today's sites: CTA, dCache's JSON, XRootD's cache and SAM-QFS."""
 
 import json
 from datetime import UTC, datetime
@@ -170,9 +170,62 @@ def test_a_stage_of_the_stager_finished_or_failed(sample_logs: Path):
     )
 
 
-@pytest.mark.parametrize("name", ["dcache-json", "xrdpfc", "samqfs"])
+# CTA
+
+
+@pytest.mark.parametrize("version", ["5.11.9", "5.11.20"])
+def test_a_session_of_cta_is_read_in_whatever_order_its_parameters_are(sample_logs: Path, version: str):
+    found = read_sample(sample_logs, f"cta-taped-json-{version}.constructed.log", "cta")
+    facts = {each["kind"] or each["table"]: each for each in found if each["table"]}
+    read, staged = facts["transferred"], facts["stages"]
+    assert (read["vsn"], read["drive"], read["block_offset"]) == ("L00001", "LIB1-LTO9-F01C1R1", 129_340)
+    assert (read["size_bytes"], read["capability"], read["requester"]) == (5 * 10**9, "4526908306", "client")
+    assert read["event_at"] == datetime(2025, 8, 17, 6, 21, 59, 250_000, tzinfo=UTC)
+    assert (staged["duration_s"], staged["size_bytes"], staged["archive_path"]) == (
+        14.36,
+        5 * 10**9,
+        "4526908306",
+    )
+    assert staged["is_failed"] is False
+    assert {each["ignored"] for each in found} == {None, "another message"}
+
+
+def test_real_lines_of_cta_are_no_facts_yet(sample_logs: Path):
+    found = read_sample(sample_logs, "cta-taped-json.real-cut.log", "cta")
+    assert [each["ignored"] for each in found] == ["another message"] * 2
+
+
+@pytest.mark.parametrize(
+    ("number", "changes", "expected"),
+    [
+        (3, {"isRepack": True}, {"requester": "repacker"}),
+        (3, {"isRepack": "1"}, {"requester": "repacker"}),
+        (3, {"isRepack": "0"}, {"requester": "client"}),
+        (
+            3,
+            {"message": "Error reading a file in TapeReadFileTask"},
+            {"is_failed": True, "kind": "transferred"},
+        ),
+        (4, {"message": "File writing to disk failed"}, {"is_failed": True, "table": "stages"}),
+        (4, {"message": "File successfully verified"}, {"ignored": "another message"}),
+        (6, {"message": "Cleaner dismounted tape"}, {"kind": "dismounted"}),
+        (
+            6,
+            {"epoch_time": "1755411782.5"},
+            {"event_at": datetime(2025, 8, 17, 6, 23, 2, 500_000, tzinfo=UTC)},
+        ),
+        (4, {"totalTime": 1e-06}, {"duration_s": 1e-06}),
+    ],
+)
+def test_values_of_cta(number: int, changes: dict[str, object], expected: dict[str, object]):
+    line = json.dumps(json.loads(FORMATS["cta"].examples[number]) | changes)
+    found = record("cta", line)
+    assert {name: found[name] for name in expected} == expected
+
+
+@pytest.mark.parametrize("name", ["cta", "dcache-json", "xrdpfc", "samqfs"])
 def test_no_line_of_another_sample_is_a_fact(sample_logs: Path, name: str):
-    own = {"dcache-json": "dcache-billing-json", "xrdpfc": "xrdpfc", "samqfs": "samqfs"}[name]
+    own = {"dcache-json": "dcache-billing-json", "cta": "cta-taped-json"}.get(name, name)
     for path in sorted((sample_logs / TODAY).glob("*.log")):
         if not path.name.startswith(own):
             found = parse(FORMATS[name], path.read_text().splitlines())

@@ -1,6 +1,7 @@
 """Layouts of lines that are JSON objects."""
 
 import json
+import pickle
 from datetime import UTC, datetime
 
 import polars as pl
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from tapewise.ingest.layouts.keys import read_json, split_path
 from tapewise.ingest.layouts.parsing import LayoutParser
+from tapewise.ingest.records.further_facts import settle_further
 from tapewise.schema.errors import LayoutError
 from tests.unit.formats.test_every_format import settings_of
 from tests.unit.layouts.made_up import make, read
@@ -264,3 +266,95 @@ def test_a_layout_may_look_at_no_value_at_all(tmp_path):
     text = "title = 'x'\njson = true\nexamples = ['{}']\n[[lines]]\nname = 'any'\nignored = 'any'\nwhen = {}"
     found = read(make(tmp_path, text), "{}", '{"a": 1}', "a")
     assert [each.get("ignored") for each in found] == ["any", "any", None]
+
+
+ALSO = SITE.replace(
+    'archive_path = { group = "path" }\n',
+    """archive_path = { group = "path" }
+[[lines.also]]
+table = "tape_events"
+[lines.also.columns]
+kind = "transferred"
+task = "stage"
+capability = { group = "path" }
+drive = { group = "drive" }
+[[lines.also]]
+table = "stages"
+columns = { duration_s = { group = "staged_s" }, archive_path = { group = "path" } }
+""",
+    1,
+)
+
+
+def read_further(site, *lines):
+    """The further facts, by line, without null or false values, and the reasons to reject lines."""
+    texts = pl.Series(lines, dtype=pl.String)
+    settings = settings_of(site, "UTC")
+    records, further = settle_further(
+        site.parse(texts, settings), site.parse_further(texts, settings), settings
+    )
+    facts = [
+        {name: value for name, value in row.items() if value is not None and value is not False}
+        for row in further.iter_rows(named=True)
+    ]
+    return facts, records["rejected"].to_list()
+
+
+def test_a_line_may_report_several_facts(tmp_path):
+    site = make(tmp_path, ALSO)
+    facts, rejected = read_further(site, "{}", write_line(drive="d1", staged_s=5), "x")
+    assert rejected == [None, None, "not a line of this format"]
+    tape, stage = facts
+    common = {
+        "row": 1,
+        "event_at": tape["event_at"],
+        "interface": "mover",
+        "operation": "read",
+        "user": "kim",
+    }
+    assert tape == common | {
+        **{"ordinal": 1, "table": "tape_events", "kind": "transferred", "task": "stage"},
+        **{"capability": "/aé", "drive": "d1"},
+    }
+    assert stage == common | {
+        **{"ordinal": 2, "table": "stages", "duration_s": 5.0, "archive_path": "/aé"},
+    }
+
+
+def test_a_layout_without_further_facts_has_no_parser_for_them(tmp_path):
+    assert make(tmp_path, SITE).parse_further is None
+    assert pickle.loads(pickle.dumps(make(tmp_path, ALSO))).parse_further is not None
+
+
+def test_a_further_fact_without_what_it_needs_is_left_out(tmp_path):
+    text = ALSO.replace('kind = "transferred"', 'kind = { group = "kind" }')
+    site = make(
+        tmp_path, text.replace('archive_path = { group = "path" } }', 'operation = { group = "op" } }')
+    )
+    facts, rejected = read_further(site, write_line(), write_line(kind="transferred"), write_line(op="o"))
+    assert rejected == [None] * 3
+    assert [(each["row"], each["table"]) for each in facts] == [(1, "tape_events"), (2, "stages")]
+
+
+def test_a_line_with_an_impossible_further_fact_is_rejected_for_it(tmp_path):
+    facts, rejected = read_further(make(tmp_path, ALSO), write_line(staged_s=1e12), write_line(staged_s=1))
+    assert rejected == ["number out of range", None]
+    assert {each["row"] for each in facts} == {1}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ('table = "tape_events"', 'table = "tapes"', "lines[read].also[0].table: there is no table 'tapes'"),
+        ('kind = "transferred"', "", "lines[read].also[0]: tape_events need 'kind'"),
+        ('kind = "transferred"', 'kind = "moved"', "'moved' is not one of received"),
+        ("{ duration_s = {", '{ direction = "get", duration_s = {', "lines[read].also[1].columns.direction"),
+        ('group = "drive"', 'group = "drive."', "lines[read].columns: 'drive.' is no path of keys"),
+        ('ignored = "another message"', 'ignored = "x"\nalso = [{ table = "stages" }]', "has further facts"),
+    ],
+)
+def test_errors_about_further_facts_name_them(tmp_path, old, new, reason):
+    assert ALSO.count(old) >= 1
+    with pytest.raises(LayoutError) as caught:
+        make(tmp_path, ALSO.replace(old, new, 1))
+    assert reason in caught.value.message
