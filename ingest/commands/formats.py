@@ -13,7 +13,13 @@ from tapewise.ingest.detection.layout_checks import LayoutCheck, check_log
 from tapewise.ingest.formats.registry import FORMATS, find_format
 from tapewise.ingest.layouts.columns import kind_of
 from tapewise.ingest.layouts.files import find_layout, show_layout
-from tapewise.ingest.sources.coverage_facts import SIGNS, Feed, find_held, judge_views
+from tapewise.ingest.sources.coverage_facts import (
+    SIGNS,
+    Feed,
+    describe_lacking,
+    find_held,
+    judge_views,
+)
 from tapewise.ingest.sources.log_dates import find_log_date
 from tapewise.schema.errors import FormatError, LogFileError
 from tapewise.schema.moments import check_timezone
@@ -138,9 +144,8 @@ def check(
         described = {"format": log_format.name, "views": [asdict(view) for view in views]}
         click.echo(json.dumps(asdict(found) | described, default=str))
     else:
-        _print_check(
-            found, log, views, sorted(SIGNS.keys() - find_held(there, is_of_parts=log_format.is_of_parts))
-        )
+        held = find_held(there, is_of_parts=log_format.is_of_parts)
+        _print_check(found, log, views, describe_lacking(SIGNS.keys() - held))
     if found.rejected:
         raise LogFileError(f"{log}: {found.rejected.total():,} of {found.line_count:,} lines are rejected")
     if not found.tables:
@@ -174,9 +179,7 @@ def _print_check(found: LayoutCheck, log: Path, views: list[Feed], lacking: list
             _print_list(label, names)
     if lacking:
         click.echo()
-        # If there are no open times at all, those of transfers need not be named.
-        names = [each for each in lacking if each.removesuffix("_of_transfers") not in {*lacking} - {each}]
-        _print_list("Not in this log", [each.replace("_", " ") for each in names], indent="")
+        _print_list("Not in this log", lacking, indent="")
     for line in found.failed:
         click.echo(f"\nline {line.line_number:,}: {line.reason}")
         click.echo(f"  {escape_controls(line.text[:200])}")

@@ -1,6 +1,6 @@
 """Finds out which views of `mart` a log would feed. Once the log is loaded, `mart.coverage` shows this."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -45,6 +45,15 @@ SIGNS: dict[str, tuple[tuple[str, str | None], ...]] = {
     "daily_reports": (("daily_reports", None),),
 }
 
+# What belongs to events of these kinds. Nobody needs to be told that it is missing if none of these is there.
+_BELONGINGS: dict[tuple[str, ...], tuple[str, ...]] = {
+    ("transfers",): ("activity", "whole_files", "sizes", "durations", "clients", "accounts"),
+    ("transfers", "deletes"): ("paths",),
+    ("transfers", "opens"): ("open_times",),
+    ("transfers", "opens", "jobs", "starts"): ("users", "classes_of_service"),
+    ("opens", "starts"): ("hits",),
+}
+
 
 @dataclass(frozen=True)
 class Feed:
@@ -67,6 +76,19 @@ def find_held(found: Mapping[str, set[str]], *, is_of_parts: bool = False) -> se
         )
     }
     return held - {"whole_files"} if is_of_parts else held
+
+
+def describe_lacking(lacking: Collection[str]) -> list[str]:
+    """Name what a log lacks (keys of SIGNS), without what follows from what is named."""
+    lacking = set(lacking)
+    implied = {
+        fact for owners, facts in _BELONGINGS.items() if lacking.issuperset(owners) for fact in facts
+    } | {fact for fact in lacking if fact.endswith("_of_transfers") and _is_implied(fact, lacking)}
+    return sorted(fact.replace("_", " ") for fact in lacking - implied)
+
+
+def _is_implied(fact: str, lacking: Collection[str]) -> bool:
+    return "transfers" in lacking or fact.removesuffix("_of_transfers") in lacking
 
 
 def judge_views(found: Mapping[str, set[str]], *, is_of_parts: bool = False) -> list[Feed]:

@@ -13,7 +13,7 @@ from tapewise.report.page import Page
 from tapewise.report.recent import limit_scope
 from tapewise.report.section import Answer, Scope, Section, ask, find
 from tapewise.report.sections import ABOUT, SECTIONS
-from tapewise.report.text import NOT_IN_LOG, print_answers, print_findings, print_heading
+from tapewise.report.text import NOT_IN_LOG, print_about, print_answers, print_findings, print_heading
 from tapewise.schema.errors import LookupFailedError
 from tapewise.schema.texts import escape_controls
 
@@ -146,7 +146,7 @@ def print_archive_report(report: ArchiveReport) -> None:
     """Print the report to stdout."""
     print_heading("Archive")
     click.echo(f"{escape_controls(report.archive)} ({KINDS[report.kind]}), {report.timezone}")
-    print_answers(report.about)
+    print_about(report.about)
     print_heading("Period")
     click.echo(report.period)
     for doubt in report.doubts:

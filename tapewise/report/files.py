@@ -23,7 +23,7 @@ from tapewise.report.page import Page, Table
 from tapewise.report.recent import limit_scope
 from tapewise.report.section import Answer, Scope, Section, ask, find
 from tapewise.report.sections import SECTIONS, classes, missing
-from tapewise.report.text import NOT_IN_LOG, print_answers, print_findings, print_heading
+from tapewise.report.text import NOT_IN_LOG, print_about, print_answers, print_findings, print_heading
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.errors import LogFileError
 from tapewise.schema.settings import Settings
@@ -150,7 +150,7 @@ def print_files_report(report: FilesReport) -> None:
         title = report.choices.formats[result.path].title
         how = f", {report.choices.reason}" if report.choices.reason else ""
         click.echo(f"  read as {title}{how}")
-    print_answers(report.about)
+    print_about(report.about)
     print_heading("Period")
     click.echo(report.period)
     for doubt in report.doubts:

@@ -14,7 +14,7 @@ from markupsafe import Markup
 from tapewise.report.charts import render, write_spec
 from tapewise.report.page import Page, Table
 from tapewise.report.section import Answer, Facts, Finding, Section, collect_facts, find, find_limits
-from tapewise.report.text import describe_answer, name_columns
+from tapewise.report.text import describe_answer, name_columns, tell
 
 # Charts are rendered at the same time, each by an engine of its own.
 RENDERERS = 2
@@ -61,7 +61,15 @@ def make_page(page: Page, made_at: datetime, version: str) -> str:
         margins=_describe_margins(page, made_at, version),
         made_at=f"{made_at:%Y-%m-%d %H:%M} {made_at:%Z}",
         version=version,
-        tables=[*page.tables, *(_make_table(answer, page.absent) for answer in page.about if answer.rows)],
+        about=[
+            *((table.heading, None, table) for table in page.tables),
+            *(
+                (answer.section.heading, text, None if text else _make_table(answer, page.absent))
+                for answer in page.about
+                if answer.rows
+                for text in [tell(answer)]
+            ),
+        ],
         silent_about=[answer.section for answer in page.about if not answer.rows],
         notable=[(name, finding) for name, finding in findings.items() if finding.is_notable],
         parts=sorted(parts, key=lambda part: not part.panels),  # figures first, then tables

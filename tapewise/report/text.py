@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
+from textwrap import wrap
 from typing import Any
 
 import click
@@ -29,27 +30,61 @@ def print_findings(findings: Mapping[str, Finding]) -> None:
         click.echo("Nothing that passes the thresholds of this report.")
 
 
+def print_about(answers: Iterable[Answer]) -> None:
+    """Print each section about the logs or, if it has no rows, what that means."""
+    for answer in answers:
+        if answer.rows:
+            _print_answer(answer, NOT_IN_LOG, None)
+        else:
+            print_heading(answer.section.heading)
+            click.echo(answer.section.silence)
+
+
 def print_answers(
     answers: Iterable[Answer],
     absent: str = NOT_IN_LOG,
     explain: Callable[[Section], str] = lambda section: section.silence,
 ) -> None:
-    """Print each section that has a table, or why it is empty, as `explain` says.
+    """Print each section that has a table, and then which are left out, and why, as `explain` says.
 
     `absent` is shown for figures that are not known.
     """
-    answers = list(answers)
+    answers = [answer for answer in answers if answer.section.heads]
     limits = find_limits(answers)
     for answer in answers:
-        if not answer.section.heads:
-            continue
-        print_heading(answer.section.heading)
         if answer.rows:
-            if answer.section.name in limits:
-                click.echo(f"{limits[answer.section.name]}\n")
-            _print_rows(answer, absent)
-        else:
-            click.echo(explain(answer.section))
+            _print_answer(answer, absent, limits.get(answer.section.name))
+    _print_reasons([answer.section for answer in answers if not answer.rows], explain)
+
+
+def _print_answer(answer: Answer, absent: str, limit: str | None) -> None:
+    print_heading(answer.section.heading)
+    if limit is not None:
+        click.echo(f"{limit}\n")
+    if (text := tell(answer)) is not None:
+        click.echo("\n".join(wrap(text, 110)))
+    else:
+        _print_rows(answer, absent)
+
+
+def _print_reasons(sections: Iterable[Section], explain: Callable[[Section], str]) -> None:
+    """Print which sections are left out, by the reason."""
+    headings: dict[str, list[str]] = {}
+    for section in sections:
+        headings.setdefault(explain(section), []).append(section.heading)
+    if headings:
+        print_heading("What is left out, and why")
+    for reason, left_out in headings.items():
+        click.echo("\n".join(wrap(reason, 110)))
+        for heading in left_out:
+            click.echo("\n".join(wrap(heading, 110, initial_indent="- ", subsequent_indent="  ")))
+
+
+def tell(answer: Answer) -> str | None:
+    """What the section says in place of a table; None if it has one, or no rows."""
+    if answer.section.tell is None or not answer.rows:
+        return None
+    return answer.section.tell([dict(zip(answer.columns, row, strict=True)) for row in answer.rows])
 
 
 def print_heading(heading: str) -> None:

@@ -20,7 +20,7 @@ from tests.acceptance.conftest import TREE, run_command
 LOGS = TREE / "examples" / "logs"
 NODE = TREE / ".tools" / "node" / "node_modules"
 ZONE = ["--timezone", "America/Los_Angeles"]
-# Real lines, which are not part of the project, and the date of those that carry none.
+# Lines that are not part of the project, and the date of those that carry none. Most are real.
 SAMPLES = {
     "hpss-nersc/globuslogs.txt": None,
     "hpss-nersc/hpss_daily.txt": None,
@@ -29,7 +29,14 @@ SAMPLES = {
     "llnl-unitree/cond.980505": "1998-05-05",
     "llnl-unitree/nft-971001.log": None,
     "llnl-unitree/stat.980505": None,
+    "today/cta-taped-json-5.11.20.constructed.log": None,
+    "today/dcache-billing-json.constructed.log": None,
+    "today/dcache-billing.real.log": "2013-09-30",
+    "today/eos-report-5.constructed.log": None,
     "today/eos-report-doc.real.log": None,
+    "today/samqfs-archiver.real.log": None,
+    "today/samqfs-stager.real.log": None,
+    "today/xrdpfc-gstream.real.log": None,
     "today/gridftp.real.log": None,
 }
 # What somebody might write where a page shows it.

@@ -1,57 +1,39 @@
-"""Only the lines of a log determine which views it feeds."""
+"""What a log lacks is named without what follows from it."""
 
 import pytest
 
-from tapewise.ingest.records.columns import RECORD_SCHEMA
-from tapewise.ingest.sources.coverage_facts import SIGNS, Feed, judge_views
-from tapewise.schema.tables.mart_metadata import LOG_FACTS
-from tapewise.schema.tables.models import FACT_TABLES
+from tapewise.ingest.sources.coverage_facts import SIGNS, describe_lacking
+
+KINDS = ["copies", "daily reports", "deletes", "jobs", "migrations", "opens", "renames", "srb sessions"]
+KINDS += ["stages", "starts", "tape events", "transfers"]
 
 
-def feeds(**found: set[str]) -> dict[str, Feed]:
-    return {each.view: each for each in judge_views(found)}
-
-
-def test_every_fact_that_views_may_need_has_an_indicator():
-    assert tuple(SIGNS) == LOG_FACTS
-    tables = {table.name for table in FACT_TABLES}
-    for signs in SIGNS.values():
-        for table, column in signs:
-            assert table in tables | {"*"}
-            assert column is None or column in RECORD_SCHEMA
-
-
-def test_a_log_without_facts_feeds_nothing():
-    assert {each.state for each in judge_views({})} == {"not"}
-
-
-def test_facts_needed_for_a_whole_view_come_first():
-    judged = feeds(transfers={"size_bytes", "duration_s"})
-    assert judged["size_times"].state == "fed"
-    assert judged["reconciliation"].why == "not in this log: daily reports, migrations, tape events"
-    assert judged["cache_hits"] == Feed(
-        "cache_hits", "not", "not in this log: open times or stages or hits, classes of service"
-    )
-
-
-def test_a_log_of_parts_of_files_feeds_no_view_of_files():
-    found = {"transfers": {"size_bytes", "archive_path"}}
-    whole = {each.view: each for each in judge_views(found)}
-    parts = {each.view: each for each in judge_views(found, is_of_parts=True)}
-    changed = {name for name in whole if whole[name] != parts[name]}
-    assert changed >= {"file_versions", "file_accesses", "file_histories", "file_events", "net_growth"}
-    assert {parts[name].state for name in changed} == {"not"}
-    assert parts["file_accesses"].why == "not in this log: whole files, deletes, renames"
+def test_an_empty_log_lacks_all_kinds_of_events():
+    named = describe_lacking(SIGNS)
+    assert set(KINDS) < set(named)
+    assert set(named) - set(KINDS) == {"events", "lines", "user names"}
+    assert named == sorted(named)
 
 
 @pytest.mark.parametrize(
-    ("table", "column"),
-    [("opens", "open_s"), ("opens", "is_cached"), ("transfer_starts", "is_cached"), ("stages", None)],
+    ("lacking", "named"),
+    [
+        (
+            ["open_times", "open_times_of_transfers", "users_of_transfers"],
+            ["open times", "users of transfers"],
+        ),
+        (["transfers", "sizes", "durations", "whole_files", "users_of_transfers"], ["transfers"]),
+        # Deletions have paths, and opens have users.
+        (["transfers", "paths", "users", "open_times"], ["open times", "paths", "transfers", "users"]),
+        (["transfers", "deletes", "paths"], ["deletes", "transfers"]),
+        (["transfers", "opens", "open_times"], ["opens", "transfers"]),
+        (["transfers", "opens", "jobs", "users"], ["jobs", "opens", "transfers", "users"]),
+        (["transfers", "opens", "jobs", "starts", "users"], ["jobs", "opens", "starts", "transfers"]),
+        (["opens", "hits"], ["hits", "opens"]),
+        (["opens", "starts", "hits"], ["opens", "starts"]),
+        (["sizes"], ["sizes"]),
+        ([], []),
+    ],
 )
-def test_one_kind_of_evidence_is_enough_for_cache_hits(table: str, column: str | None):
-    found = {"transfers": {"class_of_service"}, table: {column} if column else set()}
-    assert {each.view: each.state for each in judge_views(found)}["cache_hits"] == "fed"
-
-
-def test_a_view_is_partly_fed_if_facts_for_a_part_of_it_are_missing():
-    assert feeds(stages=set())["stage_times"] == Feed("stage_times", "partly", "not in this log: transfers")
+def test_what_belongs_to_missing_events_is_not_named(lacking, named):
+    assert describe_lacking(lacking) == named

@@ -1,12 +1,19 @@
 """What the views of mart lack."""
 
-from tapewise.report.section import Section
+from tapewise.ingest.sources.coverage_facts import describe_lacking
+from tapewise.report.section import Rows, Section
+
+
+def tell(rows: Rows) -> str:
+    """List what is not in the logs, without what follows from what is listed."""
+    facts = {fact.replace(" ", "_") for row in rows for fact in row["fact"].split(" or ")}
+    return ", ".join(describe_lacking(facts))
+
 
 SECTION = Section(
     name="missing",
     question="What do these logs not report?",
     heading="What these logs do not report",
-    heads=("not in the logs", "views of mart without it"),
     query="""
     SELECT fact, count(*) AS view_count
     FROM mart.coverage,
@@ -16,4 +23,5 @@ SECTION = Section(
     ORDER BY view_count DESC, fact
     """,
     silence="Nothing that the views of mart need is missing.",
+    tell=tell,
 )

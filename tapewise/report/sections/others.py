@@ -26,6 +26,12 @@ SECTION = Section(
         AND staged_at < coalesce(%(until)s::timestamptz, 'infinity')
     GROUP BY operation
     UNION ALL
+    SELECT 'migration to tape', operation, count(*), avg(duration_s)
+    FROM mart.migrations WHERE archive = %(archive)s
+        AND migrated_at >= coalesce(%(since)s::timestamptz, '-infinity')
+        AND migrated_at < coalesce(%(until)s::timestamptz, 'infinity')
+    GROUP BY operation
+    UNION ALL
     SELECT 'file opened', operation, count(*), NULL
     FROM mart.opens WHERE archive = %(archive)s
         AND opened_at >= coalesce(%(since)s::timestamptz, '-infinity')

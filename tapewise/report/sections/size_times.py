@@ -56,8 +56,8 @@ def draw(facts: Facts) -> "list[altair.TopLevelMixin]":
         colour = charts.DIRECTIONS[direction]
         panels.append(
             alt.layer(
-                base.mark_rule(color=colour, opacity=0.6, strokeWidth=2).encode(x=x, y=y, y2="fast:Q"),
-                base.mark_point(color=colour, filled=True, size=30).encode(x=x, y="rate:Q"),
+                base.mark_rule(color=colour, opacity=1, strokeWidth=1).encode(x=x, y=y, y2="fast:Q"),
+                base.mark_point(color=colour, filled=True, size=30, opacity=1).encode(x=x, y="rate:Q"),
                 alt.Chart(alt.InlineData(values=bounds))
                 .mark_line(color=charts.INK, strokeDash=[4, 3])
                 .encode(x="mean_size_bytes:Q", y="rate:Q"),
