@@ -211,4 +211,6 @@ def _write(path: Path, page: Page) -> None:
     finally:
         with suppress(OSError):
             unfinished.unlink()
-    click.echo(f"{path} written ({len(text.encode()) / 1e6:.1f} MB)", err=True)
+    size_bytes = len(text.encode())
+    size = f"{size_bytes / 1e6:.1f} MB" if size_bytes >= 100_000 else f"{size_bytes / 1e3:.0f} kB"
+    click.echo(f"{path} written ({size})", err=True)
