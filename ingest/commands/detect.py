@@ -7,36 +7,43 @@ from typing import Any
 import click
 
 from tapewise.ingest.commands.output import report_failure, sum_failures
+from tapewise.ingest.commands.paths import expand_paths, keeping_standard_input, recursive_option
 from tapewise.ingest.detection.scoring import Detection, describe_share, detect_format
 from tapewise.schema.errors import LogFileError
 from tapewise.schema.texts import escape_controls
 
 
 @click.command()
+@recursive_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per file, each on a line.")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(readable=False, path_type=Path))
-def detect(as_json: bool, paths: tuple[Path, ...]) -> None:
+def detect(is_recursive: bool, as_json: bool, paths: tuple[Path, ...]) -> None:
     """List the formats that fit each of the log files PATHS (compressed or not), best first.
 
     Also shows how many of the file's lines each format fits. A format fits a line if it recognises the line,
     even if it then rejects the line's date or a number in it. Blank lines do not count. Small files are
     examined completely, large ones at the beginning, middle and end, and large compressed ones only at the
     beginning. A format is detected if it fits at least 95 % of the lines and no other format fits more than
-    5 %. Without --format, `tapewise ingest` uses the detected format. This command needs no warehouse.
+    5 %. Without --format, `tapewise ingest` uses the detected format. This command needs no warehouse. The
+    path - stands for standard input.
 
-    Example: tapewise detect /var/log/hpss/*
+    \b
+    Example:
+      tapewise detect /var/log/hpss/*
+      ssh mover tail -1000 /var/log/hsi.log | tapewise detect -
     """
     failures: list[LogFileError] = []
-    for path in paths:
-        try:
-            detection = detect_format(path)
-        except LogFileError as error:
-            failures.append(error)
-            report_failure(path, error, as_json=as_json)
-            continue
-        click.echo(json.dumps(_to_json(detection)) if as_json else "\n".join(_describe(detection)))
+    with keeping_standard_input(expand_paths(paths, is_recursive=is_recursive)) as files:
+        for path in files:
+            try:
+                detection = detect_format(path)
+            except LogFileError as error:
+                failures.append(error)
+                report_failure(path, error, as_json=as_json)
+                continue
+            click.echo(json.dumps(_to_json(detection)) if as_json else "\n".join(_describe(detection)))
     if failures:
-        raise sum_failures(failures, len(paths))
+        raise sum_failures(failures, len(files))
 
 
 def _describe(detection: Detection) -> list[str]:

@@ -17,6 +17,7 @@ from tapewise.ingest.commands.path_loads import (
     load_paths,
     name_formats,
 )
+from tapewise.ingest.commands.paths import STANDARD_INPUT, expand_paths, recursive_option
 from tapewise.ingest.detection.choosing import Choices, choose_formats
 from tapewise.ingest.loading.loads import FileResult
 from tapewise.ingest.pseudonyms.keys import get_key
@@ -39,6 +40,7 @@ FOR_PATHS = (
     "complete",
     "log_date",
     "pseudonymise",
+    "is_recursive",
 )
 
 
@@ -91,6 +93,7 @@ FOR_PATHS = (
     help="Replace the names of users, machines and files with pseudonyms, using the key that"
     " TAPEWISE_PSEUDONYM_KEY_FILE or tapewise.toml names.",
 )
+@recursive_option
 @click.option("--dry-run", is_flag=True, help="Report what would be loaded; write nothing.")
 @click.option(
     "-j",
@@ -111,6 +114,7 @@ def ingest(
     context: click.Context,
     /,
     archive: str | None,
+    is_recursive: bool,
     dry_run: bool,
     jobs: int | None,
     as_json: bool,
@@ -124,10 +128,11 @@ def ingest(
     line is accounted for as loaded, already held, ignored or rejected, and the last two come with a reason.
     If a file cannot be read, this is reported, the other files are loaded, and the exit status is 1.
 
-    With PATHS, --archive and --timezone are required. Without --format, each file's format is detected from
-    its lines (see `tapewise detect`), and the file goes into the source named after that format. Without
-    PATHS, the command is the nightly job: it loads whatever is new in the sources that tapewise.toml lists.
-    Only one such job runs at a time.
+    With PATHS, --archive and --timezone are required. A path in quotation marks may have * ? [ and **, for
+    more files than a shell can name. Without --format, each file's format is detected from its lines (see
+    `tapewise detect`), and the file goes into the source named after that format. Without PATHS, the command
+    is the nightly job: it loads whatever is new in the sources that tapewise.toml lists. Only one such job
+    runs at a time.
 
     \b
     Example:
@@ -163,7 +168,12 @@ def ingest(
         raise click.UsageError(f"Missing options {options}.")
     if prometheus_file is not None:
         raise click.UsageError("Option '--prometheus' is only for a run without PATHS.")
+    if STANDARD_INPUT in paths:
+        raise click.UsageError(
+            "Standard input has no name by which it could be known again: write it to a file, and name that."
+        )
     assert archive is not None
+    paths = expand_paths(paths, is_recursive=is_recursive)
     _load_paths(settings, archive, dry_run=dry_run, jobs=jobs, as_json=as_json, paths=paths, **of_paths)
 
 

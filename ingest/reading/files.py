@@ -246,7 +246,9 @@ def open_log(
     """
     try:
         if path.is_dir():
-            raise LogFileError(f"{path}: is a folder", hint="Name the log files in it, e.g. FOLDER/*.log.")
+            raise LogFileError(
+                f"{path}: is a folder", hint="Name the log files in it, e.g. FOLDER/*.log, or give -r."
+            )
         if not stat.S_ISREG(path.stat().st_mode):  # opening a pipe would block, and a tape would rewind
             raise LogFileError(
                 f"{path}: is not a regular file",

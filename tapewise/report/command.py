@@ -14,6 +14,7 @@ import click
 from tapewise.extras import find_missing
 from tapewise.ingest.commands.ingest import check_dates
 from tapewise.ingest.commands.output import report_failure, sum_failures
+from tapewise.ingest.commands.paths import expand_paths, keeping_standard_input, recursive_option
 from tapewise.ingest.detection.choosing import Choices, read_formats
 from tapewise.ingest.formats.registry import find_format
 from tapewise.readers import READER, open_reader
@@ -52,6 +53,7 @@ _DAY = click.DateTime(["%Y-%m-%d"])
     type=click.DateTime(["%Y-%m-%d"]),
     help="Date to use when the lines carry none.  [default: the date in the file's name]",
 )
+@recursive_option
 @click.option("--archive", help="Summarise this archive of the warehouse, not files.")
 @click.option(
     "--since", type=_DAY, metavar="DAY", help="With --archive: this day and later, by its own clock."
@@ -72,6 +74,7 @@ def report(
     format_name: str | None,
     timezone: str | None,
     log_date: datetime | None,
+    is_recursive: bool,
     archive: str | None,
     since: datetime | None,
     until: datetime | None,
@@ -85,11 +88,12 @@ def report(
     ends. With --archive, what the warehouse has is summarised instead. The report covers the balance of
     lines, transfers, failures, sizes, times, rates, busiest days and hours, users' shares, cache hits and
     open times. It contains no names of users or of files in
-    the archive.
+    the archive. The path - stands for standard input.
 
     \b
     Example:
       tapewise report /var/log/hpss/hsi.log
+      ssh mover cat /var/log/hsi.log | tapewise report -
       tapewise report --timezone America/Los_Angeles nft.log cond.98*
       tapewise report --archive hpss --since 1998-10-01 --until 1998-11-01
       tapewise report --archive hpss --html hpss.html
@@ -105,9 +109,9 @@ def report(
         if str(html) != "-" and not html.parent.is_dir():
             raise ExportError(f"{html} cannot be written: {html.parent} is not a folder")
     if archive is not None:
-        if paths or format_name or timezone or log_date:
+        if paths or format_name or timezone or log_date or is_recursive:
             raise click.UsageError(
-                "--archive is already read: leave out PATHS, --format, --timezone and --date."
+                "--archive is already read: leave out PATHS, --format, --timezone, --date and --recursive."
             )
         _report_archive(settings, archive, since, until, html, as_json=as_json)
         return
@@ -115,7 +119,8 @@ def report(
         raise click.UsageError("Give log files (PATHS), or an archive of the warehouse (--archive).")
     if since or until:
         raise click.UsageError("--since and --until go with --archive.")
-    _report_files(settings, paths, format_name, timezone, log_date, html, as_json=as_json)
+    with keeping_standard_input(expand_paths(paths, is_recursive=is_recursive)) as files:
+        _report_files(settings, files, format_name, timezone, log_date, html, as_json=as_json)
 
 
 def _report_archive(

@@ -2,10 +2,12 @@
 
 import gzip
 import json
+from pathlib import Path
 
 import pytest
 
 from tapewise.ingest.formats.registry import FORMATS
+from tests.acceptance.conftest import run_command
 
 NFT = "005041 97/10/01 00:01:{:02} js 7700 0.425\n"
 STAT = "97/10/01 00:01:{:02}.000 2360  File transfer (j-s) 7700 bytes in 0.425 seconds\n"
@@ -202,3 +204,23 @@ def test_a_day_can_be_given_with_a_detected_format(tapewise, mixed):
     undated = ingest(tapewise, "other-day", "cond")
     assert undated.returncode == 1
     assert "its name has no date" in undated.stderr
+
+
+def test_standard_input_and_folders_can_be_looked_at(tmp_path):
+    text = "".join(HSI.format(second) for second in range(60))
+    done = run_command(["detect", "--json", "-"], cwd=tmp_path, input=text)
+    assert (done.returncode, done.stderr) == (0, "")
+    found = json.loads(done.stdout)
+    assert (found["format"], found["path"].rpartition("/")[2]) == ("hsi", "standard-input")
+    assert not Path(found["path"]).exists()
+    (tmp_path / "logs" / "old").mkdir(parents=True)
+    for name in ("logs/a.log", "logs/old/b.log"):
+        (tmp_path / name).write_text(text)
+    for arguments in (["-r", "logs"], ["logs/**/*.log"]):
+        done = run_command(["detect", "--json", *arguments], cwd=tmp_path)
+        paths = sorted(json.loads(line)["path"] for line in done.stdout.splitlines())
+        assert paths == ["logs/a.log", "logs/old/b.log"], arguments
+    done = run_command(["detect", "logs"], cwd=tmp_path)
+    assert done.returncode == 1
+    assert "tapewise: logs: is a folder\n" in done.stderr
+    assert "give -r" in done.stderr

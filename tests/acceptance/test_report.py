@@ -360,3 +360,22 @@ def test_a_wrong_question_is_refused(tapewise, arguments, status, said):
     assert result.returncode == status
     assert said in result.stderr
     assert result.stdout == ""
+
+
+def test_a_report_reads_standard_input_and_folders(tmp_path):
+    text = HSI.read_text(errors="replace")
+    (tmp_path / "logs" / "old").mkdir(parents=True)
+    lines = text.splitlines(keepends=True)
+    (tmp_path / "logs" / "a.log").write_text("".join(lines[:2000]))
+    (tmp_path / "logs" / "old" / "b.log").write_text("".join(lines[2000:]))
+    counts = []
+    for arguments, options in ((["-"], {"input": text}), (["-r", "logs"], {}), (["logs/**/*.log"], {})):
+        done = run_command(["report", "--json", *ZONE, *arguments], cwd=tmp_path, **options)
+        assert done.returncode == 0, done.stderr
+        counts.append([row["transfer_count"] for row in json.loads(done.stdout)["transfers"]])
+    assert counts[0] == counts[1] == counts[2]
+    done = run_command(["ingest", "--archive", "a", "--timezone", "UTC", "-"], cwd=tmp_path)
+    assert done.returncode == 2
+    assert "Standard input has no name by which it could be known again" in done.stderr
+    done = run_command(["report", "--archive", "a", "-r"], cwd=tmp_path)
+    assert done.returncode == 2

@@ -1,0 +1,75 @@
+"""The files that a command's PATHS mean, which may be folders, quoted patterns and standard input."""
+
+import glob
+import os
+import shutil
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NoReturn
+
+import click
+
+from tapewise.schema.errors import LogFileError
+
+STANDARD_INPUT = Path("-")
+
+recursive_option = click.option(
+    "-r",
+    "--recursive",
+    "is_recursive",
+    is_flag=True,
+    help="Read all files in folders that PATHS name, and in the folders within; hidden ones are passed over.",
+)
+
+
+def expand_paths(paths: Sequence[Path], *, is_recursive: bool) -> tuple[Path, ...]:
+    """Return the files that `paths` mean, each once.
+
+    A path that does not exist and has one of the signs `*?[` is a pattern, in which `**` stands for any
+    folders; if nothing matches it, it is returned as it is. With `is_recursive`, a folder means the files in
+    it, sorted by name, without hidden ones. Links to folders are not followed. Raises LogFileError for a
+    folder that cannot be read or has no files.
+    """
+    found: dict[Path, None] = {}
+    for path in paths:
+        if is_recursive and path.is_dir():
+            found |= dict.fromkeys(_list_files(path))
+        elif glob.has_magic(str(path)) and not os.path.lexists(path):
+            names = glob.glob(str(path), recursive=True)  # noqa: PTH207  # Path.glob takes no absolute pattern
+            matches = sorted(map(Path, names))
+            found |= dict.fromkeys([match for match in matches if not match.is_dir()] or [path])
+        else:
+            found[path] = None
+    return tuple(found)
+
+
+def _list_files(folder: Path) -> list[Path]:
+    def fail(error: OSError) -> NoReturn:
+        raise LogFileError(f"{error.filename}: {error.strerror}")
+
+    found = []
+    for name, folders, files in os.walk(folder, onerror=fail):
+        folders[:] = sorted(each for each in folders if not each.startswith("."))
+        found += [Path(name, each) for each in sorted(files) if not each.startswith(".")]
+    if not found:
+        raise LogFileError(f"{folder}: there are no files in this folder")
+    return found
+
+
+@contextmanager
+def keeping_standard_input(paths: Sequence[Path]) -> Iterator[tuple[Path, ...]]:
+    """Copy standard input to a temporary file if `paths` has `-`, and yield them with that file in its place.
+
+    The file is deleted when the block ends.
+    """
+    if STANDARD_INPUT not in paths:
+        yield tuple(paths)
+        return
+    with TemporaryDirectory(prefix="tapewise-") as folder:
+        copy = Path(folder, "standard-input")
+        with copy.open("wb") as file:
+            shutil.copyfileobj(sys.stdin.buffer, file)
+        yield tuple(copy if path == STANDARD_INPUT else path for path in paths)
