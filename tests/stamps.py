@@ -35,6 +35,13 @@ def restamp(log_format: Format, line: str, at: datetime | str) -> str:
     raise AssertionError(f"no line of {log_format.name}: {line}")
 
 
+def owns(kind: Line, line: str) -> bool:
+    """Whether the line is of this kind, if it is of no earlier one."""
+    if kind.when is not None:
+        return line.startswith("{") and is_kind(kind, json.loads(line))
+    return python_regex(kind).match(line) is not None
+
+
 def is_kind(kind: Line, document: Any) -> bool:
     """Whether an object has the values of this kind of line."""
     texts = {True: "true", False: "false"}

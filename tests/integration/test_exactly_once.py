@@ -34,7 +34,7 @@ from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.errors import LogFileError
 from tests.forks import PROJECT, Fork
 from tests.integration.evidence import FACTS, check_warehouse, read_balance, read_facts
-from tests.stamps import python_regex, restamp
+from tests.stamps import owns, restamp
 
 pytestmark = pytest.mark.usefixtures("short_segments")
 # A format that unfolds lines cannot read a line without the lines above it; see test_daily_reports.py.
@@ -102,7 +102,7 @@ def fate(line: bytes) -> str:
     if line.startswith(b"broken"):
         return "rejected"
     for layout in LAYOUTS:
-        owners = (kind for kind in layout.lines if python_regex(kind).match(line.decode()))
+        owners = (kind for kind in layout.lines if owns(kind, line.decode()))
         if (owner := next(owners, None)) is not None:
             return "fact" if owner.ignored is None else "ignored"
     # Ignored lines report transfers between machines other than the archive.

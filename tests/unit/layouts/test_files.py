@@ -1,16 +1,14 @@
 """Messages about a layout file give the file and the key. Its version is derived from its meaning alone."""
 
-import json
 import pickle
 
-import polars as pl
 import pytest
 
 from tapewise.ingest.formats.registry import FORMATS, find_format
 from tapewise.ingest.layouts.edits import check_layouts
 from tapewise.ingest.layouts.files import find_layout, show_layout
 from tapewise.schema.errors import LayoutError, SourceError
-from tests.stamps import is_kind
+from tests.stamps import owns
 from tests.unit.layouts.made_up import DELETE, SITE, make
 
 
@@ -219,11 +217,6 @@ def test_bundled_layouts_are_valid_and_have_an_example_of_each_pattern(name, tmp
 
 def _owner(layout, line):
     for kind in layout.lines:
-        is_own = (
-            pl.Series([line]).str.contains(kind.regex)[0]
-            if kind.pattern
-            else line.startswith("{") and is_kind(kind, json.loads(line))
-        )
-        if is_own:
+        if owns(kind, line):
             return kind
     return None
