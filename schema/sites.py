@@ -12,6 +12,8 @@
     timezone = "UTC"
     counted = true                        # false: another source reports the same transfers
     complete = false                      # true: a last line without a newline is read too
+    date_from = "mtime"                   # where days come from that lines lack (or days.csv, or a pattern);
+                                          # default: the file's name
     pseudonymise = false                  # true: names become pseudonyms, which needs a key
     silent_after_hours = 26               # after this time `tapewise doctor` calls the source silent
 
@@ -56,6 +58,7 @@ class SourceSettings(BaseModel):
     counted: StrictBool = True
     shared: StrictBool = False
     complete: StrictBool = False
+    date_from: str = "name"
     pseudonymise: StrictBool = False
     silent_after_hours: Annotated[float, Field(strict=True, gt=0, le=CENTURY_H)] = DAY_AND_A_LITTLE_H
 

@@ -3015,6 +3015,7 @@ class Mart:
         format_version: Values = None,
         program_version: Values = None,
         path: Values = None,
+        log_date_from: Values = None,
         line_count: Values = None,
         loaded_count: Values = None,
         held_count: Values = None,
@@ -3045,6 +3046,8 @@ class Mart:
             format_version: version of the parser that read it
             program_version: version of Tapewise that read it
             path: where the log file was when it was read
+            log_date_from: where log_date comes from (name, --date, time of change, pattern, list); null
+                if there is none, or if the file was read before this was recorded
             line_count: number of newlines in the bytes read, counted independently of the parser
             loaded_count: lines that were stored as rows
             held_count: lines that were already in the warehouse

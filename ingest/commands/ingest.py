@@ -9,10 +9,17 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from tapewise.ingest.commands.output import describe_result, report_failure, result_to_json, sum_failures
+from tapewise.ingest.commands.output import (
+    describe_result,
+    report_alike,
+    report_failure,
+    result_to_json,
+    sum_failures,
+)
 from tapewise.ingest.commands.path_loads import (
     PathOutcome,
     PathsRequest,
+    drop_undated,
     find_date_fault,
     load_paths,
     name_formats,
@@ -23,7 +30,9 @@ from tapewise.ingest.loading.loads import FileResult
 from tapewise.ingest.pseudonyms.keys import get_key
 from tapewise.ingest.reading.balances import Tally
 from tapewise.ingest.records.format import Format
+from tapewise.ingest.sources.log_dates import DateRule, read_date_rule
 from tapewise.ingest.sources.sources import INGESTED_KINDS
+from tapewise.schema.errors import TapewiseError
 from tapewise.schema.moments import check_timezone
 from tapewise.schema.settings import Settings
 from tapewise.schema.tables.upgrade import open_ready_warehouse
@@ -39,9 +48,26 @@ FOR_PATHS = (
     "shared",
     "complete",
     "log_date",
+    "dates",
     "pseudonymise",
     "is_recursive",
 )
+
+
+class _DateRuleType(click.ParamType[DateRule]):
+    """What `--date-from` takes."""
+
+    name = "rule"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> DateRule:
+        """Return the rule, or fail with what is wrong with the text."""
+        try:
+            return value if isinstance(value, DateRule) else read_date_rule(str(value))
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
+DATE_RULE = _DateRuleType()
 
 
 @click.command()
@@ -86,6 +112,14 @@ FOR_PATHS = (
     "log_date",
     type=click.DateTime(["%Y-%m-%d"]),
     help="The date to use when the lines carry none.  [default: the date in the file's name]",
+)
+@click.option(
+    "--date-from",
+    "dates",
+    type=DATE_RULE,
+    metavar="name|mtime|FILE.csv|PATTERN",
+    help="Where the days of files come from whose lines carry none: their names, their times of change, a"
+    " list (columns path and date), or a pattern for their paths with the groups year, month and day.",
 )
 @click.option(
     "--pseudonymise",
@@ -188,6 +222,7 @@ def _load_paths(
     shared: bool,
     complete: bool,
     log_date: datetime | None,
+    dates: DateRule | None,
     pseudonymise: bool,
     dry_run: bool,
     jobs: int | None,
@@ -198,7 +233,7 @@ def _load_paths(
     _check_names(archive, source)
     given = name_formats(format_name, paths)
     if given is not None:
-        check_dates(given, log_date, paths)
+        check_dates(given, log_date, paths, dates)
     check_timezone(timezone)
     request = PathsRequest(
         archive=archive,
@@ -209,6 +244,7 @@ def _load_paths(
         is_shared=shared,
         is_complete=complete,
         log_date=log_date.date() if log_date else None,
+        dates=dates,
         key=get_key(settings) if pseudonymise else None,
         is_dry=dry_run,
     )
@@ -220,18 +256,20 @@ def _load_paths(
 
     with open_ready_warehouse(settings) as warehouse:
         choices = given or choose_formats(warehouse, archive, source, paths, is_complete=complete)
-        check_dates(choices, log_date, paths)
+        check_dates(choices, log_date, paths, dates)
+        undated = drop_undated(choices, request)
+        report_alike(undated, as_json=as_json)
         outcomes = load_paths(
             warehouse,
             request,
             choices,
-            paths,
+            [path for path in paths if path not in undated],
             now=now,
             jobs=jobs,
             is_shown=not as_json,
             on_wait=report_wait,
         )
-        failures = []
+        failures: list[TapewiseError] = list(undated.values())
         with closing(outcomes):
             for outcome in outcomes:
                 _report_outcome(outcome, as_json=as_json)
@@ -282,8 +320,18 @@ def _report_choice(path: Path, log_format: Format, reason: str | None) -> None:
         click.echo(f"{escape_controls(str(path))}: read as {log_format.name}, {reason}", err=True)
 
 
-def check_dates(choices: Choices, log_date: datetime | None, paths: tuple[Path, ...]) -> None:
-    """Raise a click error if a date was given for files whose lines have dates, or for several files."""
+def check_dates(
+    choices: Choices, log_date: datetime | None, paths: tuple[Path, ...], dates: DateRule | None = None
+) -> None:
+    """Raise a click error if the user's date, or where dates come from, cannot apply to these files.
+
+    Both are for files whose lines have no dates; a date is also for one file only.
+    """
+    if log_date is not None and dates is not None:
+        raise click.UsageError("--date and --date-from exclude each other.")
     fault = find_date_fault(choices, log_date, paths)
     if fault is not None:
         raise click.BadParameter(fault, param_hint="'--date'")
+    if dates is not None and choices.distinct and not any(each.is_dated_by_file for each in choices.distinct):
+        names = ", ".join(each.name for each in choices.distinct)
+        raise click.BadParameter(f"lines of format {names} have dates", param_hint="'--date-from'")

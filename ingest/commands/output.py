@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,8 @@ from tapewise.schema.errors import LogFileError, TapewiseError
 from tapewise.schema.texts import escape_controls
 
 TEXT_WIDTH = 80
+# A message about several files names so many of them.
+MOST_NAMES = 3
 
 
 def describe_result(result: FileResult, *, has_texts: bool = True) -> list[str]:
@@ -83,6 +85,23 @@ def report_failure(path: Path, error: TapewiseError, *, as_json: bool = False) -
     if as_json:
         click.echo(json.dumps({"path": str(path), "error": error.message}))
     click.echo(f"tapewise: {escape_controls(error.message)}", err=True)
+
+
+def report_alike(failures: Mapping[Path, TapewiseError], *, as_json: bool = False) -> None:
+    """Report files that cannot be loaded; those for which the reason is the same share a line.
+
+    With `as_json`, each is also reported on stdout.
+    """
+    alike: dict[str, list[Path]] = {}
+    for path, error in failures.items():
+        alike.setdefault(error.message.removeprefix(f"{path}: "), []).append(path)
+        if as_json:
+            click.echo(json.dumps({"path": str(path), "error": error.message}))
+    for reason, paths in alike.items():
+        names = ", ".join(escape_controls(str(path)) for path in paths[:MOST_NAMES])
+        if len(paths) > MOST_NAMES:
+            names = f"{len(paths):,} files ({names}, ...)"
+        click.echo(f"tapewise: {names}: {escape_controls(reason)}", err=True)
 
 
 def sum_failures(failures: Sequence[TapewiseError], file_count: int) -> LogFileError:

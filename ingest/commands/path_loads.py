@@ -12,6 +12,7 @@ from tapewise.ingest.loading.workers import FileTask, read_files
 from tapewise.ingest.nightly.run import prepare_source
 from tapewise.ingest.pseudonyms.keys import PseudonymKey
 from tapewise.ingest.records.format import Format
+from tapewise.ingest.sources.log_dates import DateRule
 from tapewise.ingest.sources.sources import Source, SourceRequest
 from tapewise.ingest.sources.unused import drop_unused_sources
 from tapewise.schema.database import Warehouse
@@ -33,6 +34,7 @@ class PathsRequest:
     is_shared: bool = False
     is_complete: bool = False
     log_date: date | None = None
+    dates: DateRule | None = None
     key: PseudonymKey | None = None
     is_dry: bool = False
 
@@ -99,6 +101,8 @@ def load_paths(
                 targets[choices.formats[path].name],
                 path,
                 request.log_date,
+                # A worker need not get a long list with each file.
+                request.dates and request.dates.narrow(path),
                 is_complete=request.is_complete,
                 is_dry=request.is_dry,
             )
@@ -124,6 +128,24 @@ def load_paths(
             if not isinstance(outcome.error, LogFileError):  # an aborted load can be repeated
                 used.add(task.source.name)
             yield outcome
+
+
+def drop_undated(choices: Choices, request: PathsRequest) -> dict[Path, LogFileError]:
+    """Remove the files from `choices` whose day cannot be found, and return them with the reason.
+
+    This is known before their contents are read.
+    """
+    undated: dict[Path, LogFileError] = {}
+    if request.log_date is None:
+        rule = request.dates or DateRule("name")
+        for path, log_format in list(choices.formats.items()):
+            if log_format.is_dated_by_file:
+                try:
+                    rule.find(path, log_format, request.timezone)
+                except LogFileError as error:
+                    undated[path] = error
+                    del choices.formats[path]
+    return undated
 
 
 def find_date_fault(choices: Choices, log_date: date | None, paths: Sequence[Path]) -> str | None:

@@ -33,6 +33,7 @@ class LogFileRow:
     format_version: int
     loaded_count: int
     log_date: date | None
+    log_date_from: str | None
     tally: Tally
 
 
@@ -48,14 +49,14 @@ def find_log_file(connection: psycopg.Connection, source_id: int, path: str) -> 
     """Return the last reading of `path` for this source, or None if it was never read."""
     row = connection.execute(
         "SELECT id, content_digest, read_bytes, format_version, line_count, loaded_count, held_count,"
-        " first_event_at, last_event_at, log_date FROM ledger.log_files"
+        " first_event_at, last_event_at, log_date, log_date_from FROM ledger.log_files"
         " WHERE source_id = %s AND path = %s ORDER BY id DESC LIMIT 1",
         [source_id, path],
     ).fetchone()
     if row is None:
         return None
     file_id, digest, read_bytes, format_version, line_count, loaded_count, held_count, *rest = row
-    first, last, log_date = rest
+    first, last, log_date, log_date_from = rest
     ignored = connection.execute(
         "SELECT reason, line_count FROM ledger.ignored_lines WHERE log_file_id = %s", [file_id]
     ).fetchall()
@@ -70,7 +71,9 @@ def find_log_file(connection: psycopg.Connection, source_id: int, path: str) -> 
         first_event_at=first,
         last_event_at=last,
     )
-    return LogFileRow(file_id, digest, read_bytes, format_version, loaded_count, log_date, again)
+    return LogFileRow(
+        file_id, digest, read_bytes, format_version, loaded_count, log_date, log_date_from, again
+    )
 
 
 @dataclass(frozen=True)
@@ -141,6 +144,7 @@ def begin_log_file(
     source_id: int,
     path: str,
     log_date: date | None,
+    log_date_from: str | None,
     format_version: int,
     now: datetime,
 ) -> int:
@@ -154,9 +158,9 @@ def begin_log_file(
     row = connection.execute(
         "INSERT INTO ledger.log_files (source_id, path, content_digest, read_bytes, waiting_bytes,"
         " format_version, program_version, first_read_at, last_read_at,"
-        " line_count, loaded_count, held_count, ignored_count, rejected_count, log_date)"
-        " VALUES (%s, %s, '', 0, 0, %s, %s, %s, %s, 0, 0, 0, 0, 0, %s) RETURNING id",
-        [source_id, path, format_version, _PROGRAM_VERSION, now, now, log_date],
+        " line_count, loaded_count, held_count, ignored_count, rejected_count, log_date, log_date_from)"
+        " VALUES (%s, %s, '', 0, 0, %s, %s, %s, %s, 0, 0, 0, 0, 0, %s, %s) RETURNING id",
+        [source_id, path, format_version, _PROGRAM_VERSION, now, now, log_date, log_date_from],
     ).fetchone()
     assert row is not None
     return int(row[0])

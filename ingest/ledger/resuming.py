@@ -24,19 +24,24 @@ from tapewise.ingest.reading.identities import identify_file
 from tapewise.ingest.reading.prefixes import Prefix, compare_prefix
 from tapewise.ingest.records.format import OUTSIDE_WINDOW
 from tapewise.ingest.records.yearless import is_same_year
-from tapewise.ingest.sources.log_dates import LogDate, find_log_date
+from tapewise.ingest.sources.log_dates import DateRule, LogDate
 from tapewise.ingest.sources.sources import Source
 from tapewise.schema.errors import LogFileError
 
 
-def settle_date(source: Source, path: Path, given: date | None) -> LogDate | None:
+def settle_date(
+    source: Source, path: Path, given: date | None, dates: DateRule | None = None
+) -> LogDate | None:
     """Return the day of the file, or None for formats whose lines contain it.
 
-    Raises LogFileError if the day is neither `given` nor in the file's name.
+    `dates` says where it comes from; without it, this is the file's name. Raises LogFileError if the day is
+    neither `given` nor found there.
     """
     if not source.format.is_dated_by_file:
         return None
-    return LogDate(given, "--date") if given else find_log_date(path, source.format)
+    if given:
+        return LogDate(given, "--date")
+    return (dates or DateRule("name")).find(path, source.format, source.timezone)
 
 
 @dataclass(frozen=True)
@@ -62,6 +67,13 @@ class LastStop:
     def day(self) -> date | None:
         """The day of the file, or None for formats whose lines contain it."""
         return self.log_date.day if self.log_date else None
+
+    @property
+    def day_from(self) -> str | None:
+        """Where the day comes from; None for formats whose lines contain it, or if it was not recorded."""
+        if self.log_date is not None and self.log_date.origin == "last reading" and self.newest is not None:
+            return self.newest.log_date_from
+        return None if self.log_date is None else self.log_date.origin
 
     def is_newest(self, connection: psycopg.Connection, source: Source) -> bool:
         """Whether no file of that name has been read for `source` since `newest`."""
@@ -89,23 +101,26 @@ def find_last_stop(
     path: Path,
     *,
     log_date: date | None = None,
+    dates: DateRule | None = None,
     keeps_date: bool = False,
     is_complete: bool = False,
 ) -> LastStop:
     """Return where the last reading of `path` for `source` stopped. Opens the file if it was read before.
 
-    `log_date` is the day given by the user. With `keeps_date`, a file that still begins as it did at the last
-    reading keeps the day it had then. `is_complete` says that the end of the file also ends its last line.
-    Raises LogFileError if the file needs a day and has none, or was already read with another day.
+    `log_date` is the day given by the user, and `dates` where it comes from otherwise. With `keeps_date`, or
+    if days are those of the last change, a file that still begins as it did at the last reading keeps the day
+    it had then. `is_complete` says that the end of the file also ends its last line. Raises LogFileError if
+    the file needs a day and has none, or was already read with another day.
     """
-    given = None if keeps_date else settle_date(source, path, log_date)
+    keeps_date = keeps_date or (log_date is None and _is_of_change(dates))
+    given = None if keeps_date else settle_date(source, path, log_date, dates)
     name = ledger_path(path)
     newest = find_log_file(connection, source.id, name)
     if newest is None:
-        said = settle_date(source, path, None) if keeps_date else given
+        said = settle_date(source, path, None, dates) if keeps_date else given
         return LastStop(name, None, None, said, None, is_read=False, ends_file=is_complete)
     prefix = compare_prefix(path, newest.read_bytes, is_complete=is_complete, key=source.key)
-    said = _keep_date(source, path, newest, prefix) if keeps_date else given
+    said = _keep_date(source, path, newest, prefix, dates) if keeps_date else given
     is_same = _is_continued(source, path, newest, prefix, said.day if said else None)
     is_read = (
         is_same
@@ -124,8 +139,17 @@ def find_last_stop(
     return LastStop(name, newest, known, said, prefix, is_read=is_read, ends_file=ends_file)
 
 
+def _is_of_change(dates: DateRule | None) -> bool:
+    return dates is not None and dates.origin == "time of change"
+
+
 def find_untouched(
-    connection: psycopg.Connection, source: Source, paths: Iterable[Path], *, is_complete: bool
+    connection: psycopg.Connection,
+    source: Source,
+    paths: Iterable[Path],
+    *,
+    is_complete: bool,
+    dates: DateRule | None = None,
 ) -> dict[Path, int]:
     """Return those of `paths` that need not be opened because they are unchanged since `source` read them.
 
@@ -138,11 +162,13 @@ def find_untouched(
     return {
         path: known[name].log_file_id
         for path, name in names.items()
-        if name in known and _is_untouched(path, known[name], source, is_complete=is_complete)
+        if name in known and _is_untouched(path, known[name], source, is_complete=is_complete, dates=dates)
     }
 
 
-def _is_untouched(path: Path, last: LastReading, source: Source, *, is_complete: bool) -> bool:
+def _is_untouched(
+    path: Path, last: LastReading, source: Source, *, is_complete: bool, dates: DateRule | None
+) -> bool:
     """Whether reading the file now would certainly give the same result as the last reading."""
     if (
         last.format_version != source.format.version
@@ -151,18 +177,22 @@ def _is_untouched(path: Path, last: LastReading, source: Source, *, is_complete:
     ):
         return False
     try:
-        if source.format.is_dated_by_file and find_log_date(path, source.format).day != last.log_date:
+        # A file that has grown keeps the day of its first reading, whenever it was changed last.
+        said = None if _is_of_change(dates) else settle_date(source, path, None, dates)
+        if said is not None and said.day != last.log_date:
             return False
         return identify_file(path) == last.identity
     except (OSError, LogFileError):
         return False
 
 
-def _keep_date(source: Source, path: Path, newest: LogFileRow, prefix: Prefix) -> LogDate | None:
-    """Return the last reading's day if the file still begins as it did then, else the day in its name."""
+def _keep_date(
+    source: Source, path: Path, newest: LogFileRow, prefix: Prefix, dates: DateRule | None
+) -> LogDate | None:
+    """Return the last reading's day if the file still begins as it did then, else that of another file."""
     if prefix.digest == newest.content_digest:
         return LogDate(newest.log_date, "last reading") if newest.log_date else None
-    return settle_date(source, path, None)
+    return settle_date(source, path, None, dates)
 
 
 def _is_continued(

@@ -15,6 +15,7 @@ from tapewise.ingest.reading.balances import Tally
 from tapewise.ingest.reading.files import open_log
 from tapewise.ingest.reading.interruptions import begins_again, converting_errors
 from tapewise.ingest.reading.pipeline import find_new, read_parts
+from tapewise.ingest.sources.log_dates import DateRule
 from tapewise.ingest.sources.sources import Source
 from tapewise.schema.database import Role, Warehouse
 
@@ -27,13 +28,14 @@ def preview_file(
     *,
     now: datetime,
     log_date: date | None = None,
+    dates: DateRule | None = None,
     is_complete: bool = False,
     progress: Progress | None = None,
     on_wait: Callable[[], None] | None = None,  # noqa: ARG001  # same signature as load_file; it never waits
 ) -> FileResult:
     """Return the result that `load_file` would give, without writing anything."""
     check_key(source)
-    said = settle_date(source, path, log_date)
+    said = settle_date(source, path, log_date, dates)
     day = said.day if said else None
     settings = source.line_settings(now, day)
     with (
@@ -43,7 +45,7 @@ def preview_file(
     ):
         tally = Tally()
         if day is not None:
-            find_last_stop(connection, source, path, log_date=log_date, is_complete=is_complete)
+            find_last_stop(connection, source, path, log_date=log_date, dates=dates, is_complete=is_complete)
         find_known = partial(find_segments, connection, source.id)
         stored = StoredIdentities(connection, connection, source)
         others = OtherHolders(connection, source, path, day)

@@ -40,7 +40,7 @@ from tapewise.ingest.reading.second_passes import Repeats
 from tapewise.ingest.records.format import UNRECOGNISED, Format
 from tapewise.ingest.requests.at_load import LinesAtLoad
 from tapewise.ingest.requests.pending import Derivations
-from tapewise.ingest.sources.log_dates import LogDate
+from tapewise.ingest.sources.log_dates import DateRule, LogDate
 from tapewise.ingest.sources.sources import Source, get_source, make_source
 from tapewise.schema.database import Warehouse
 from tapewise.schema.errors import LogFileError, SourceError
@@ -97,6 +97,7 @@ def load_file(
     *,
     now: datetime,
     log_date: date | None = None,
+    dates: DateRule | None = None,
     keeps_date: bool = False,
     is_complete: bool = False,
     is_forced: bool = False,
@@ -106,12 +107,12 @@ def load_file(
     """Load the lines of `path` that `source` does not hold yet; commit, or leave everything as it was.
 
     `now` is the limit for plausible times, and is written to the ledger. `log_date` is the day of a file
-    whose lines contain none; without it, the day is taken from the file's name. With `keeps_date`, a file
-    that begins as it did at its last reading keeps the day it had then. `is_complete` says that the end of
-    the file also ends its last line, and `is_forced` that the file is read even if it is unchanged.
-    `progress` is called with the position in the file, and `on_wait` if this load has to wait for another
-    load of the archive. Raises LogFileError (HeldElsewhereError if another source holds lines of the file) or
-    DatabaseError.
+    whose lines contain none; without it, the day comes from where `dates` says, or from the file's name. With
+    `keeps_date`, a file that begins as it did at its last reading keeps the day it had then. `is_complete`
+    says that the end of the file also ends its last line, and `is_forced` that the file is read even if it is
+    unchanged. `progress` is called with the position in the file, and `on_wait` if this load has to wait for
+    another load of the archive. Raises LogFileError (HeldElsewhereError if another source holds lines of the
+    file) or DatabaseError.
     """
     with (
         converting_errors(path),
@@ -120,12 +121,18 @@ def load_file(
         while True:
             source = _find_again(warehouse, settling, source)
             stop = find_last_stop(
-                settling, source, path, log_date=log_date, keeps_date=keeps_date, is_complete=is_complete
+                settling,
+                source,
+                path,
+                log_date=log_date,
+                dates=dates,
+                keeps_date=keeps_date,
+                is_complete=is_complete,
             )
             if stop.is_read and not is_forced:
                 tally, waiting_bytes = stop.touch(settling, now)
                 return FileResult(path, tally, waiting_bytes, True, stop.log_date)
-            load = _Load(source, path, stop.name, stop.day, now, progress)
+            load = _Load(source, path, stop.name, stop.day, stop.day_from, now, progress)
             try:
                 result = load.run(warehouse, settling, stop, is_forced=is_forced, on_wait=on_wait)
             except ChangedMeanwhileError:
@@ -183,6 +190,7 @@ def load_within(
     *,
     now: datetime,
     log_date: date | None,
+    log_date_from: str | None,
     is_complete: bool,
 ) -> FileResult:
     """Load a file that `source` has not read, as `load_file` does, but within the caller's transaction.
@@ -191,7 +199,7 @@ def load_within(
     facts. No other connection can see these changes, so a single thread does all database work. `settling` is
     in autocommit mode. The caller uses `derivations` to rebuild derived rows afterwards.
     """
-    load = _Load(source, path, ledger_path(path), log_date, now)
+    load = _Load(source, path, ledger_path(path), log_date, log_date_from, now)
     with converting_errors(path):
         return load.run_within(connection, settling, derivations, is_complete=is_complete)
 
@@ -205,6 +213,7 @@ class _Load:
         path: Path,
         name: str,
         log_date: date | None,
+        log_date_from: str | None,
         now: datetime,
         progress: Progress | None = None,
     ) -> None:
@@ -212,6 +221,7 @@ class _Load:
         self._source = source
         self._path = path
         self._log_date = log_date
+        self._log_date_from = log_date_from
         self._now = now
         self._progress = progress
         self._tally = Tally()
@@ -314,6 +324,7 @@ class _Load:
             source_id=source.id,
             path=self._name,
             log_date=self._log_date,
+            log_date_from=self._log_date_from,
             format_version=source.format.version,
             now=self._now,
         )

@@ -19,6 +19,7 @@ from warnings import catch_warnings
 from tapewise.ingest.loading.dry_run import preview_file
 from tapewise.ingest.loading.loads import FileResult, load_file
 from tapewise.ingest.loading.progress import show_count, show_progress
+from tapewise.ingest.sources.log_dates import DateRule
 from tapewise.ingest.sources.sources import Source
 from tapewise.schema.database import Warehouse
 from tapewise.schema.errors import DatabaseError, LogFileError, SourceError, TapewiseError, WorkerError
@@ -34,6 +35,7 @@ class FileTask:
     source: Source
     path: Path
     log_date: date | None = None
+    dates: DateRule | None = None
     is_complete: bool = False
     is_dry: bool = False
 
@@ -107,6 +109,7 @@ def _read(
             task.path,
             now=now,
             log_date=task.log_date,
+            dates=task.dates,
             is_complete=task.is_complete,
             progress=progress,
             on_wait=on_wait,

@@ -151,7 +151,16 @@ def _plan_tasks(
     source = prepare_source(warehouse, plan.request, is_dry=is_dry)
     changed = _leave_untouched(warehouse, source, plan, now, is_dry=is_dry)
     outcome.untouched_count = len(plan.paths) - len(changed)
-    return [FileTask(source, path, is_complete=plan.settings.complete, is_dry=is_dry) for path in changed]
+    return [
+        FileTask(
+            source,
+            path,
+            dates=plan.dates and plan.dates.narrow(path),
+            is_complete=plan.settings.complete,
+            is_dry=is_dry,
+        )
+        for path in changed
+    ]
 
 
 def _drop_unused(
@@ -200,7 +209,9 @@ def _leave_untouched(
     """Return the files that must be opened, and record in the ledger that the others are unchanged."""
     try:
         with closing(warehouse.connect(Role.LOADER)) as connection:
-            untouched = find_untouched(connection, source, plan.paths, is_complete=plan.settings.complete)
+            untouched = find_untouched(
+                connection, source, plan.paths, is_complete=plan.settings.complete, dates=plan.dates
+            )
             if not is_dry:
                 touch_log_files(connection, list(untouched.values()), now)
                 connection.commit()

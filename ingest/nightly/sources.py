@@ -7,6 +7,7 @@ from pathlib import Path
 from tapewise.ingest.formats.registry import find_format
 from tapewise.ingest.ledger.log_files import ledger_path
 from tapewise.ingest.pseudonyms.keys import HOW_TO_MAKE_ONE, read_key
+from tapewise.ingest.sources.log_dates import DateRule, read_date_rule
 from tapewise.ingest.sources.sources import SourceRequest
 from tapewise.schema.errors import ConfigError, FormatError, SourceError
 from tapewise.schema.moments import check_timezone
@@ -19,13 +20,15 @@ from tapewise.schema.texts import escape_controls
 class SourcePlan:
     """A source as configured, and the files that its globs match, oldest first.
 
-    `unmatched` lists the globs that match no file, each with what it matches instead.
+    `dates` says where the days of files come from whose lines lack them. `unmatched` lists the globs that
+    match no file, each with what it matches instead.
     """
 
     request: SourceRequest
     settings: SourceSettings
     paths: list[Path]
     unmatched: list[str]
+    dates: DateRule | None = None
 
 
 def plan_round(settings: Settings, archive: str | None = None) -> list[SourcePlan]:
@@ -61,6 +64,10 @@ def _plan_source(settings: Settings, archive: ArchiveSettings, source: SourceSet
             check_timezone(zone or "UTC")
         except SourceError as error:
             raise ConfigError(f"{place}.timezone: {error.message}", hint=error.hint) from None
+    try:
+        dates = read_date_rule(source.date_from, config.parent)
+    except ValueError as error:
+        raise ConfigError(f"{here}.date_from: {error}") from None
     key = read_key(settings) if source.pseudonymise else None
     if source.pseudonymise and key is None:
         raise ConfigError(f"{here}.pseudonymise: there is no key for it", hint=HOW_TO_MAKE_ONE)
@@ -86,7 +93,7 @@ def _plan_source(settings: Settings, archive: ArchiveSettings, source: SourceSet
             unmatched.append(folder if matched else f"nothing matches '{pattern}'")
         for path in files:
             found.setdefault(ledger_path(path), path)
-    return SourcePlan(request, source, sorted(found.values(), key=_order), unmatched)
+    return SourcePlan(request, source, sorted(found.values(), key=_order), unmatched, dates)
 
 
 def _order(path: Path) -> tuple[float, str]:

@@ -17,6 +17,7 @@ from tapewise.ingest.pseudonyms.keys import PseudonymKey
 from tapewise.ingest.reading.prefixes import Beginnings, digest_beginnings
 from tapewise.ingest.records.format import BEFORE_RETENTION, Format
 from tapewise.ingest.requests.pending import Derivations
+from tapewise.ingest.sources.log_dates import LogDate
 from tapewise.ingest.sources.log_file_rows import delete_log_files
 from tapewise.ingest.sources.sources import Source, get_source
 from tapewise.ingest.sources.statements import CHANGE_SETTINGS
@@ -45,6 +46,7 @@ class _Reading:
     read_bytes: int
     content_digest: str
     log_date: date | None
+    log_date_from: str | None
     brings_lines: bool
 
 
@@ -52,6 +54,7 @@ class _Reading:
 class _FilePlan:
     path: Path
     log_date: date | None
+    log_date_from: str | None
     is_complete: bool
 
 
@@ -106,6 +109,7 @@ def replace_source(
                     file.path,
                     now=now,
                     log_date=said.day if said else None,
+                    log_date_from=_name_origin(file, said),
                     is_complete=file.is_complete,
                 )
             )
@@ -123,10 +127,17 @@ def replace_source(
     return ReplacedSource(facts.count, results)
 
 
+def _name_origin(file: _FilePlan, said: LogDate | None) -> str | None:
+    """Where the day comes from. If the ledger had it, that is still where it came from then."""
+    if said is None:
+        return None
+    return file.log_date_from if file.log_date else said.origin
+
+
 def _list_readings(connection: psycopg.Connection, source_id: int) -> list[_Reading]:
     with connection.cursor(row_factory=class_row(_Reading)) as cursor:
         return cursor.execute(
-            "SELECT path, read_bytes, content_digest, log_date,"
+            "SELECT path, read_bytes, content_digest, log_date, log_date_from,"
             " loaded_count + rejected_count > 0 AS brings_lines"
             " FROM ledger.log_files WHERE source_id = %s ORDER BY id",
             [source_id],
@@ -162,7 +173,7 @@ def _find_files(source: Source, readings: Sequence[_Reading]) -> list[_FilePlan]
             for name in holders:
                 end = beginnings[name]
                 is_unfinished = reading.read_bytes == end.size_bytes and not end.ends_line
-                found[name] = _FilePlan(Path(name), reading.log_date, is_unfinished)
+                found[name] = _FilePlan(Path(name), reading.log_date, reading.log_date_from, is_unfinished)
             if not holders:
                 left.append(reading)
         missing = left

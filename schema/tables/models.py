@@ -145,6 +145,8 @@ log_files = sa.Table(
     sa.Column("inode", sa.Numeric(20, 0)),
     sa.Column("size_bytes", sa.BigInteger),
     sa.Column("ctime_ns", sa.BigInteger),
+    # Where `log_date` comes from, such as the file's name; null: not recorded, or there is no such date.
+    sa.Column("log_date_from", sa.Text),
     sa.CheckConstraint(
         "line_count = loaded_count + held_count + ignored_count + rejected_count", name="balance"
     ),

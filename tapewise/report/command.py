@@ -12,11 +12,12 @@ from threading import Thread
 import click
 
 from tapewise.extras import find_missing
-from tapewise.ingest.commands.ingest import check_dates
+from tapewise.ingest.commands.ingest import DATE_RULE, check_dates
 from tapewise.ingest.commands.output import report_failure, sum_failures
 from tapewise.ingest.commands.paths import expand_paths, keeping_standard_input, recursive_option
 from tapewise.ingest.detection.choosing import Choices, read_formats
 from tapewise.ingest.formats.registry import find_format
+from tapewise.ingest.sources.log_dates import DateRule
 from tapewise.readers import READER, open_reader
 from tapewise.report.archives import (
     archive_report_to_object,
@@ -53,6 +54,13 @@ _DAY = click.DateTime(["%Y-%m-%d"])
     type=click.DateTime(["%Y-%m-%d"]),
     help="Date to use when the lines carry none.  [default: the date in the file's name]",
 )
+@click.option(
+    "--date-from",
+    "dates",
+    type=DATE_RULE,
+    metavar="name|mtime|FILE.csv|PATTERN",
+    help="Where the days of files come from whose lines carry none, as for `tapewise ingest`.",
+)
 @recursive_option
 @click.option("--archive", help="Summarise this archive of the warehouse, not files.")
 @click.option(
@@ -74,6 +82,7 @@ def report(
     format_name: str | None,
     timezone: str | None,
     log_date: datetime | None,
+    dates: DateRule | None,
     is_recursive: bool,
     archive: str | None,
     since: datetime | None,
@@ -109,9 +118,9 @@ def report(
         if str(html) != "-" and not html.parent.is_dir():
             raise ExportError(f"{html} cannot be written: {html.parent} is not a folder")
     if archive is not None:
-        if paths or format_name or timezone or log_date or is_recursive:
+        if paths or format_name or timezone or log_date or dates or is_recursive:
             raise click.UsageError(
-                "--archive is already read: leave out PATHS, --format, --timezone, --date and --recursive."
+                "--archive is already read: leave out PATHS, and options that say how to read them."
             )
         _report_archive(settings, archive, since, until, html, as_json=as_json)
         return
@@ -120,7 +129,7 @@ def report(
     if since or until:
         raise click.UsageError("--since and --until go with --archive.")
     with keeping_standard_input(expand_paths(paths, is_recursive=is_recursive)) as files:
-        _report_files(settings, files, format_name, timezone, log_date, html, as_json=as_json)
+        _report_files(settings, files, format_name, timezone, log_date, dates, html, as_json=as_json)
 
 
 def _report_archive(
@@ -152,6 +161,7 @@ def _report_files(
     format_name: str | None,
     timezone: str | None,
     log_date: datetime | None,
+    dates: DateRule | None,
     html: Path | None,
     *,
     as_json: bool,
@@ -161,7 +171,7 @@ def _report_files(
         choices = Choices(None, dict.fromkeys(paths, find_format(format_name)))
     else:
         choices = read_formats(paths)
-    check_dates(choices, log_date, paths)
+    check_dates(choices, log_date, paths, dates)
     check_timezone(timezone or DEFAULT_ZONE)
     for path, error in choices.failures.items():
         report_failure(path, error)
@@ -172,7 +182,7 @@ def _report_files(
         if not as_json:
             click.echo("Starting a temporary PostgreSQL for this report ...", err=True)
         Thread(target=_load_libraries, args=[html is not None], daemon=True).start()
-        made = read_files(settings, choices, timezone, log_date, is_shown=not as_json)
+        made = read_files(settings, choices, timezone, log_date, dates, is_shown=not as_json)
         if html is not None:
             _write(html, describe_files_page(made))
         elif as_json:

@@ -16,6 +16,7 @@ from tapewise.ingest.detection.choosing import SAME_TRANSFERS, Choices
 from tapewise.ingest.loading.loads import FileResult, load_file
 from tapewise.ingest.loading.progress import show_progress
 from tapewise.ingest.records.format import Format
+from tapewise.ingest.sources.log_dates import DateRule
 from tapewise.ingest.sources.sources import Source, SourceRequest, make_source
 from tapewise.report.models import store_model
 from tapewise.report.objects import answers_to_object
@@ -106,7 +107,13 @@ class FilesReport:
 
 
 def read_files(
-    settings: Settings, choices: Choices, timezone: str | None, log_date: datetime | None, *, is_shown: bool
+    settings: Settings,
+    choices: Choices,
+    timezone: str | None,
+    log_date: datetime | None,
+    dates: DateRule | None = None,
+    *,
+    is_shown: bool,
 ) -> FilesReport:
     """Load the files into a temporary warehouse and read a report from it.
 
@@ -114,7 +121,7 @@ def read_files(
     `is_shown` is whether progress is.
     """
     with open_throwaway(settings) as warehouse:
-        results = _load(warehouse, choices, timezone or DEFAULT_ZONE, log_date, is_shown=is_shown)
+        results = _load(warehouse, choices, timezone or DEFAULT_ZONE, log_date, dates, is_shown=is_shown)
         with closing(warehouse.connect(Role.READER, autocommit=True)) as connection:
             scope = limit_scope(connection, Scope(ARCHIVE))
             store_model(warehouse, scope)
@@ -218,7 +225,13 @@ def _count_hourless(connection: psycopg.Connection) -> int:
 
 
 def _load(
-    warehouse: Warehouse, choices: Choices, timezone: str, log_date: datetime | None, *, is_shown: bool
+    warehouse: Warehouse,
+    choices: Choices,
+    timezone: str,
+    log_date: datetime | None,
+    dates: DateRule | None,
+    *,
+    is_shown: bool,
 ) -> list[FileResult]:
     """Load the files. Report each failure, and move its file from `choices.formats` to `choices.failures`."""
     sources = _make_sources(warehouse, choices.distinct, timezone)
@@ -229,7 +242,9 @@ def _load(
         try:
             with show_progress(path, is_shown=is_shown) as progress:
                 source = sources[log_format.name]
-                results.append(load_file(warehouse, source, path, now=now, log_date=day, progress=progress))
+                results.append(
+                    load_file(warehouse, source, path, now=now, log_date=day, dates=dates, progress=progress)
+                )
         except LogFileError as error:
             choices.failures[path] = error
             del choices.formats[path]

@@ -147,7 +147,7 @@ def test_the_error_says_what_is_missing():
         find_log_date(Path("b.log"), DCACHE)
     assert raised.value.hint == (
         "Give the date of each such file separately, --date 1998-05-05,"
-        " or name it like dcache.1998-05-05.log."
+        " or name it like dcache.1998-05-05.log. --date-from says where many days come from."
     )
 
 

@@ -21,6 +21,7 @@ SELECT
     log_files.format_version,
     log_files.program_version,
     log_files.path,
+    log_files.log_date_from,
 
     log_files.line_count,
     log_files.loaded_count,
