@@ -510,3 +510,16 @@ def test_replacing_a_source_needs_a_new_setting_and_a_confirmation(tapewise, tmp
         f" {tmp_path / 'nft.log'} (gone)"
     )
     assert "Asia/Kathmandu" in tapewise("sources", "list").stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [("tapewise ing", "plain,ingest"), ("tapewise ingest --date-f", "plain,--date-from")],
+)
+def test_a_shell_can_complete_commands_and_options(tmp_path, words, found):
+    place = str(len(words.split()) - 1)
+    environment = {"COMP_WORDS": words, "COMP_CWORD": place, "_TAPEWISE_COMPLETE": "bash_complete"}
+    done = run_command([], cwd=tmp_path, env=environment, input="")
+    assert (done.stdout.splitlines(), done.stderr) == ([found], "")
+    source = run_command([], cwd=tmp_path, env={"_TAPEWISE_COMPLETE": "bash_source"}, input="")
+    assert "complete -o nosort -F _tapewise_completion tapewise" in source.stdout
