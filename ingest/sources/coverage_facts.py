@@ -45,7 +45,7 @@ SIGNS: dict[str, tuple[tuple[str, str | None], ...]] = {
     "daily_reports": (("daily_reports", None),),
 }
 
-# What belongs to events of these kinds. Nobody needs to be told that it is missing if none of these is there.
+# What belongs to events of these kinds. That it is missing goes without saying if there are no such events.
 _BELONGINGS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("transfers",): ("activity", "whole_files", "sizes", "durations", "clients", "accounts"),
     ("transfers", "deletes"): ("paths",),

@@ -14,7 +14,7 @@ from markupsafe import Markup
 from tapewise.report.charts import render, write_spec
 from tapewise.report.page import Page, Table
 from tapewise.report.section import Answer, Facts, Finding, Section, collect_facts, find, find_limits
-from tapewise.report.text import describe_answer, name_columns, tell
+from tapewise.report.text import describe_answer, name_columns, summarise
 
 # Charts are rendered at the same time, each by an engine of its own.
 RENDERERS = 2
@@ -67,7 +67,7 @@ def make_page(page: Page, made_at: datetime, version: str) -> str:
                 (answer.section.heading, text, None if text else _make_table(answer, page.absent))
                 for answer in page.about
                 if answer.rows
-                for text in [tell(answer)]
+                for text in [summarise(answer)]
             ),
         ],
         silent_about=[answer.section for answer in page.about if not answer.rows],

@@ -36,10 +36,10 @@ class Section:
     """A question that a report answers, with a table, a figure or both.
 
     `name` is its key in JSON. The query's parameters are those of a Scope. The query's column names carry the
-    units, and `heads` are the column names for people; without them, there is no table. `tell` makes a text
-    from the rows, which stands in place of a table. `silence` is printed
-    if there are no rows. `is_ranged` is whether the query depends on the period. `needs_detail` is whether it
-    reads single lines, and so finds nothing of forgotten days.
+    units, and `heads` are the column names for people; without them, there is no table. `summarise` makes a
+    text from the rows, which replaces the table. `silence` is printed if there are no rows. `is_ranged` is
+    whether the query depends on the period. `needs_detail` is whether it reads single lines, and so finds
+    nothing of forgotten days.
 
     `find` makes a finding from the section's own rows and those of the others; None if there is nothing to
     say. `draw` makes the panels of a figure from the same, and `caption` says what they count. Both are
@@ -52,7 +52,7 @@ class Section:
     query: LiteralString
     silence: str
     heads: tuple[str, ...] = ()
-    tell: Callable[[Rows], str] | None = None
+    summarise: Callable[[Rows], str] | None = None
     is_ranged: bool = True
     needs_detail: bool = False
     find: Callable[[Facts], Finding | None] | None = None

@@ -61,7 +61,7 @@ def _print_answer(answer: Answer, absent: str, limit: str | None) -> None:
     print_heading(answer.section.heading)
     if limit is not None:
         click.echo(f"{limit}\n")
-    if (text := tell(answer)) is not None:
+    if (text := summarise(answer)) is not None:
         click.echo("\n".join(wrap(text, 110)))
     else:
         _print_rows(answer, absent)
@@ -80,11 +80,11 @@ def _print_reasons(sections: Iterable[Section], explain: Callable[[Section], str
             click.echo("\n".join(wrap(heading, 110, initial_indent="- ", subsequent_indent="  ")))
 
 
-def tell(answer: Answer) -> str | None:
+def summarise(answer: Answer) -> str | None:
     """What the section says in place of a table; None if it has one, or no rows."""
-    if answer.section.tell is None or not answer.rows:
+    if answer.section.summarise is None or not answer.rows:
         return None
-    return answer.section.tell([dict(zip(answer.columns, row, strict=True)) for row in answer.rows])
+    return answer.section.summarise([dict(zip(answer.columns, row, strict=True)) for row in answer.rows])
 
 
 def print_heading(heading: str) -> None:

@@ -4,7 +4,7 @@ from tapewise.ingest.sources.coverage_facts import describe_lacking
 from tapewise.report.section import Rows, Section
 
 
-def tell(rows: Rows) -> str:
+def summarise(rows: Rows) -> str:
     """List what is not in the logs, without what follows from what is listed."""
     facts = {fact.replace(" ", "_") for row in rows for fact in row["fact"].split(" or ")}
     return ", ".join(describe_lacking(facts))
@@ -23,5 +23,5 @@ SECTION = Section(
     ORDER BY view_count DESC, fact
     """,
     silence="Nothing that the views of mart need is missing.",
-    tell=tell,
+    summarise=summarise,
 )
