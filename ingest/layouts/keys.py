@@ -11,6 +11,9 @@ import polars as pl
 _NAME = r'(?:"[^"]+"|[^."]+)'
 _PATH = re.compile(rf"{_NAME}(?:\.{_NAME})*")
 _NUL = "\x00"
+# polars reads blocks of objects five times faster than it checks single lines. The two agree about what is an
+# object, except about half a surrogate pair and objects within more than a hundred others.
+_DISPUTED = r"\\u[dD][89a-fA-F]|(?:[\[{][^\[{]*){100}"
 
 
 def split_path(path: str) -> tuple[str, ...] | None:
@@ -30,12 +33,16 @@ def read_json(lines: pl.Series, paths: Iterable[str]) -> tuple[pl.Series, pl.Ser
     if not (paths := set(paths)):
         paths.add("-")  # a frame without columns would have no rows
     ways = {path: way for path in sorted(paths) if (way := split_path(path)) is not None}
-    # Judged line by line, and not by whether a block can be read, in which all lines would share a fault.
     # XRootD ends an object with NUL.
     lines = lines.str.strip_chars(f" \t{_NUL}")
-    is_object = lines.str.starts_with("{") & lines.str.json_path_match("$").is_not_null()
-    objects = "\n".join(lines.filter(is_object)).encode()
-    found = pl.read_ndjson(io.BytesIO(objects), schema=make_schema(ways.values()), ignore_errors=True)
+    is_object = lines.str.starts_with("{")
+    objects = lines.filter(is_object)
+    found = None if objects.str.contains(_DISPUTED).any() else _read_objects(objects, ways.values())
+    if found is None:
+        # Each line is judged by itself, and not by whether the block can be read.
+        is_object &= lines.str.json_path_match("$").is_not_null()
+        found = _read_objects(lines.filter(is_object), ways.values())
+        assert found is not None, "both parsers agree about what is an object"
     texts = found.select(
         _get(way).str.replace_all(_NUL, "\ufffd", literal=True).alias(path) for path, way in ways.items()
     )
@@ -44,6 +51,16 @@ def read_json(lines: pl.Series, paths: Iterable[str]) -> tuple[pl.Series, pl.Ser
         places = pl.DataFrame({"place": pl.int_range(len(lines), dtype=pl.UInt32, eager=True)})
         texts = places.join(objects_at, on="place", how="left", maintain_order="left")
     return texts.select(pl.struct(*ways).alias("keys"))["keys"], is_object
+
+
+def _read_objects(lines: pl.Series, ways: Iterable[tuple[str, ...]]) -> pl.DataFrame | None:
+    """Read the values of objects, a row each; None if a line is not an object."""
+    text = io.BytesIO("\n".join(lines).encode())
+    try:
+        found = pl.read_ndjson(text, schema=make_schema(ways), ignore_errors=True)
+    except pl.exceptions.ComputeError:
+        return None
+    return found if len(found) == len(lines) else None
 
 
 def make_schema(ways: Iterable[tuple[str, ...]]) -> dict[str, pl.DataType]:

@@ -1,5 +1,6 @@
 """Makes records from lines as a layout describes. Each kind of line is looked for in all lines at once."""
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -54,29 +55,49 @@ class LayoutParser:
         return parts[0] if len(parts) == 1 else pl.concat(parts).sort("row")
 
     def sort_lines(
-        self, lines: pl.Series
+        self, lines: pl.Series, *, only_further: bool = False
     ) -> tuple[pl.DataFrame, list[tuple[int, pl.DataFrame]], pl.DataFrame]:
         """Sort lines by their kind: blank ones, those of each kind (with its index), and the rest.
 
         Every frame has the lines' position (`row`) and text (`line`), and those of a kind also what its
-        pattern matched or the object has (`groups`).
+        pattern matched or the object has (`groups`). With `only_further`, objects have only what is needed to
+        know their kind and to make further facts.
         """
         rest = bare_lines(lines).with_row_index("row").collect()
         is_blank = rest["line"].str.strip_chars(" \t\r") == ""
         blank, rest = rest.filter(is_blank), rest.filter(~is_blank)
-        if self.layout.json_objects and rest.height:
-            paths = {path for kind in self.layout.lines if kind.when for path in self.layout.paths_of(kind)}
-            keys, is_object = read_json(rest["line"], paths)
-            rest = rest.with_columns(keys, is_object.alias("is_object"))
         kinds = []
+        if self.layout.json_objects and rest.height:
+            keys, is_object = read_json(rest["line"], self._list_paths(only_further=only_further))
+            objects, rest = rest.with_columns(keys.alias("groups")).filter(is_object), rest.filter(~is_object)
+            is_free = pl.repeat(True, objects.height, eager=True)
+            # An object is of the first kind whose values it has; a pattern is looked for in other lines only.
+            for index, kind in enumerate(self.layout.lines):
+                if kind.when is not None:
+                    is_own = is_free & _has_values(objects["groups"], kind.when)
+                    is_free &= ~is_own
+                    if is_own.any():
+                        kinds.append((index, objects.filter(is_own)))
+            rest = pl.concat([rest, objects.filter(is_free).select("row", "line")])
         for index, kind in enumerate(self.layout.lines):
             if rest.is_empty():
                 break
-            is_own, groups = _find_own(kind, rest)
+            if kind.when is not None:
+                continue
+            is_own, groups = _match(kind, rest)
             if is_own.any():
                 kinds.append((index, rest.with_columns(groups.alias("groups")).filter(is_own)))
                 rest = rest.filter(~is_own)
         return blank, kinds, rest
+
+    def _list_paths(self, *, only_further: bool) -> set[str]:
+        paths: set[str] = set()
+        for kind in self.layout.lines:
+            if kind.when is not None:
+                facts = kind.list_facts()[1 if only_further else 0 :]
+                paths |= kind.when.keys()
+                paths |= {path for fact in facts for path in self.layout.paths_of(fact)}
+        return paths
 
 
 @dataclass(frozen=True)
@@ -93,7 +114,7 @@ class FurtherParser:
         """
         layout = self.parser.layout
         parts = [pl.DataFrame(schema=FURTHER_SCHEMA | {"rejected": pl.String()})]
-        for index, own in self.parser.sort_lines(lines)[1]:
+        for index, own in self.parser.sort_lines(lines, only_further=True)[1]:
             for ordinal, fact in enumerate(layout.lines[index].list_facts()[1:], start=1):
                 records = complete_records(own.height, make_records(layout, fact, own, settings))
                 found = records.with_columns(
@@ -105,14 +126,16 @@ class FurtherParser:
         return pl.concat(parts)
 
 
-def _find_own(kind: Line, lines: pl.DataFrame) -> tuple[pl.Series, pl.Series]:
-    """Which of the lines are of this kind, and the texts from which its columns are made."""
-    if kind.when is not None:
-        keys = lines["keys"]
-        is_own = lines["is_object"]
-        for path, texts in kind.when.items():
-            is_own &= keys.struct.field(path).is_in(texts).fill_null(False)
-        return is_own, keys
+def _has_values(keys: pl.Series, when: Mapping[str, Collection[str]]) -> pl.Series:
+    """Which objects have one of the texts at each of the paths."""
+    has_values = pl.repeat(True, len(keys), eager=True)
+    for path, texts in when.items():
+        has_values &= keys.struct.field(path).is_in(list(texts)).fill_null(False)
+    return has_values
+
+
+def _match(kind: Line, lines: pl.DataFrame) -> tuple[pl.Series, pl.Series]:
+    """Which of the lines are of this kind, and the groups of its pattern."""
     line = pl.col("line")
     marked = pl.when(line.str.contains(kind.mark, literal=True)).then(line) if kind.mark else line
     groups = lines.select(marked.str.extract_groups(kind.regex).alias("groups"))["groups"]

@@ -44,6 +44,7 @@ def reject_joined(
     if rows.is_empty():
         return records
     second = lines.gather(rows).str.extract(f"(?:{line_start}).*?((?:{line_start}).*)$", 1)
+    rows, second = rows.filter(second.is_not_null()), second.drop_nulls()
     is_line = (parse(second)["rejected"] != UNRECOGNISED).fill_null(True)
     return _reject(records, rows.filter(is_line))
 

@@ -358,3 +358,24 @@ def test_errors_about_further_facts_name_them(tmp_path, old, new, reason):
     with pytest.raises(LayoutError) as caught:
         make(tmp_path, ALSO.replace(old, new, 1))
     assert reason in caught.value.message
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        '{"at":"\\ud800"}',
+        '{"at":"\\uD83D\\uDE00"}',
+        '{"at":' + "[" * 99 + "]" * 99 + "}",
+        '{"at":' + "[" * 150 + "]" * 150 + "}",
+        '{"at":' + '{"a":' * 1100 + "1" + "}" * 1101,
+        '{"at":1',
+    ],
+)
+def test_a_disputed_line_changes_nothing_for_others(odd):
+    good = '{"at":5,"what":{"type":"x"}}'
+    alone = read_json(pl.Series([odd]), ["at", "what.type"])
+    keys, is_object = read_json(pl.Series([good, odd, good]), ["at", "what.type"])
+    assert is_object.to_list() == [True, alone[1][0], True]
+    assert keys.to_list() == [{"at": "5", "what.type": "x"}, alone[0][0], {"at": "5", "what.type": "x"}]
+    # As the slower of the two parsers says.
+    assert alone[1][0] == (pl.Series([odd]).str.json_path_match("$")[0] is not None)
