@@ -38,6 +38,8 @@ from tapewise.schema.moments import check_timezone
 from tapewise.schema.settings import Settings
 from tapewise.schema.texts import escape_controls
 
+# A file is only replaced if its name ends with one of these.
+PAGE_SUFFIXES = (".html", ".htm")
 _DAY = click.DateTime(["%Y-%m-%d"])
 
 
@@ -115,6 +117,12 @@ def report(
         # What can be known now is said before anything is read.
         if not html.name:
             raise click.UsageError("--html needs the name of a file.")
+        if html.suffix.lower() not in PAGE_SUFFIXES and _is_file(html):
+            # Of `--html *.log`, the first log would be replaced.
+            raise ExportError(
+                f"{html} exists, and does not look like a page",
+                hint="--html takes the file to write, and replaces only files whose name ends with .html.",
+            )
         if str(html) != "-" and not html.parent.is_dir():
             raise ExportError(f"{html} cannot be written: {html.parent} is not a folder")
     if archive is not None:
@@ -191,6 +199,13 @@ def _report_files(
             print_files_report(made)
     if choices.failures:
         raise sum_failures(list(choices.failures.values()), len(dict.fromkeys(paths)))
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # its name is too long; writing to it reports that
+        return False
 
 
 def _load_libraries(has_figures: bool) -> None:

@@ -72,6 +72,17 @@ def test_a_page_of_no_line_says_so(tmp_path):
     assert "<figure>" not in text
 
 
+def test_a_log_is_not_replaced_by_the_page_about_another(tmp_path):
+    """A shell that expands `--html *.log` makes the first log the file to write."""
+    text = "".join(HSI.read_text(errors="replace").splitlines(keepends=True)[:9])
+    for name in ("a.log", "b.log"):
+        (tmp_path / name).write_text(text)
+    wrong = run_command(["report", "--html", "a.log", "b.log"], cwd=tmp_path)
+    assert wrong.returncode == 1
+    assert "tapewise: a.log exists, and does not look like a page." in wrong.stderr
+    assert (tmp_path / "a.log").read_text() == text
+
+
 def test_html_and_json_exclude_each_other(tmp_path):
     wrong = run_command(["report", "--html", "page.html", "--json", str(HSI)], cwd=tmp_path)
     assert wrong.returncode == 2
