@@ -25,7 +25,7 @@ def detect(is_recursive: bool, as_json: bool, paths: tuple[Path, ...]) -> None:
     examined completely, large ones at the beginning, middle and end, and large compressed ones only at the
     beginning. A format is detected if it fits at least 95 % of the lines and no other format fits more than
     5 %. Without --format, `tapewise ingest` uses the detected format. This command needs no warehouse. The
-    path - stands for standard input.
+    path - means standard input.
 
     \b
     Example:

@@ -28,8 +28,8 @@ recursive_option = click.option(
 def expand_paths(paths: Sequence[Path], *, is_recursive: bool) -> tuple[Path, ...]:
     """Return the files that `paths` mean, each once.
 
-    A path that does not exist and has one of the signs `*?[` is a pattern, in which `**` stands for any
-    folders; if nothing matches it, it is returned as it is. With `is_recursive`, a folder means the files in
+    A path that does not exist and has one of the signs `*?[` is a pattern, in which `**` means any folders;
+    if nothing matches it, it is returned as it is. With `is_recursive`, a folder means the files in
     it, sorted by name, without hidden ones. Links to folders are not followed. Raises LogFileError for a
     folder that cannot be read or has no files.
     """

@@ -99,7 +99,7 @@ def report(
     ends. With --archive, what the warehouse has is summarised instead. The report covers the balance of
     lines, transfers, failures, sizes, times, rates, busiest days and hours, users' shares, cache hits and
     open times. It contains no names of users or of files in
-    the archive. The path - stands for standard input.
+    the archive. The path - means standard input.
 
     \b
     Example:

@@ -101,7 +101,7 @@ def test_a_report_for_people_has_no_names_and_says_what_is_unknown(report):
     result = report(PFTP, COND)
     assert result.returncode == 0
     assert "Times were read as UTC, since no --timezone was given." in result.stdout
-    assert "These logs do not show where the files were." in result.stdout
+    assert "or do not show where the files were." in result.stdout
     assert "These logs do not show how long files took to open." in result.stdout
     assert "These logs contain no failed transfers;" in result.stdout
     assert (

@@ -243,8 +243,14 @@ def test_stages_are_slow_if_one_in_twenty_takes_ten_minutes():
         return find(stage_times, stage_times=rows)
 
     # The 95th of 100 is in the last bin, the 50th in the first.
-    assert ask(50, 20, 24, 6) == ("Half of the stages took 30 s or longer, and one in twenty 12 min", True)
-    assert ask(48, 22, 26, 4) == ("Half of the stages took 100 s or longer, and one in twenty 8.3 min", False)
+    assert ask(50, 20, 24, 6) == (
+        "The median stage took 30 s to 50 s, and the slowest twentieth 12 min or longer",
+        True,
+    )
+    assert ask(48, 22, 26, 4) == (
+        "The median stage took 100 s to 2.5 min, and the slowest twentieth 8.3 min or longer",
+        False,
+    )
     assert ask(50, 20, 24, 6, edges=(30, 100, 500, 600))[1]
     assert not ask(50, 20, 24, 6, edges=(30, 100, 500, 599))[1]
     assert ask(0, 0, 0, 98) == ("Too few stages (98, not 100) to say how long they take", False)

@@ -18,5 +18,5 @@ SECTION = Section(
     ) AS hits
     WHERE highest_ratio IS NOT NULL ORDER BY interface
     """,
-    silence="These logs do not show where the files were.",
+    silence="These logs contain no gets that succeeded, or do not show where the files were.",
 )

@@ -70,7 +70,7 @@ def draw(facts: Facts) -> "list[altair.TopLevelMixin]":
 SECTION = Section(
     name="classes",
     question="What kinds of requests are there?",
-    heading="Workload classes of the latest model",
+    heading="Workload classes (k-means)",
     heads=(
         *("model", "interface", "direction", "class", "requests", "of all", "bytes", "of all"),
         *("size at its centre", "time at its centre", "from disk"),
@@ -98,6 +98,8 @@ SECTION = Section(
     draw=draw,
     caption=(
         "The centres of the classes that k-means finds in the logarithms of size and time, for each"
-        " interface and direction. They are those of the latest model, whatever the period of this report."
+        " interface and direction. A report about files fits a model of its own; one about an archive has"
+        " the latest model, whatever its period. Requests of unknown size or time, or of 0 bytes, are in no"
+        " class."
     ),
 )

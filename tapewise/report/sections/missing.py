@@ -22,6 +22,6 @@ SECTION = Section(
     GROUP BY fact
     ORDER BY view_count DESC, fact
     """,
-    silence="Nothing that the views of mart need is missing.",
+    silence="Nothing is missing, or nothing was read.",
     summarise=summarise,
 )

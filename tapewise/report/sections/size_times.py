@@ -92,9 +92,9 @@ SECTION = Section(
     draw=draw,
     caption=(
         "A dot is the mean size of a range of sizes, over the median time of its transfers; its bar covers"
-        " the middle 80 % of the times. The dashed line is the rate that the lower envelope (its own section)"
-        " allows, which is latency and data at the hardware's rate. Successful transfers with a known"
-        " duration; those that a coarse clock cannot time are left out. The interfaces and directions with"
-        " the most transfers are drawn, up to six."
+        " the middle 80 % of the times. The dashed line is the rate of the lower envelope (its own section):"
+        " a line fitted to the fastest transfers, so that some are faster still. Successful transfers with"
+        " a known duration; those that a coarse clock cannot time are left out. The interfaces and"
+        " directions with the most transfers are drawn, up to six."
     ),
 )

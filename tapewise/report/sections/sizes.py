@@ -22,5 +22,5 @@ SECTION = Section(
     GROUP BY direction, request_count
     ORDER BY direction DESC
     """,
-    silence="These logs contain no transfers.",
+    silence="These logs contain no successful transfers whose size is known.",
 )

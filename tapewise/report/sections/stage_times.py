@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from tapewise.report.phrases import say_time
 from tapewise.report.section import Facts, Finding, Rows, Section
-from tapewise.report.valleys import find_valleys
+from tapewise.report.valleys import EDGES_S, find_valleys
 
 if TYPE_CHECKING:
     import altair
@@ -17,14 +17,16 @@ FEWEST_STAGES = 100
 
 
 def find(facts: Facts) -> Finding | None:
-    """Say how long half of the stages, and one in twenty, took at least."""
+    """Say between which edges the median is, and how long the slowest twentieth took at least."""
     stage_count = sum(row["stage_count"] for row in facts["stage_times"])
     if stage_count < FEWEST_STAGES:
         return Finding(
             f"Too few stages ({stage_count}, not {FEWEST_STAGES}) to say how long they take", False
         )
     middle, late = (_find_lower_edge(facts["stage_times"], ratio) for ratio in (0.5, 0.95))
-    sentence = f"Half of the stages took {say_time(middle)} or longer, and one in twenty {say_time(late)}"
+    above = next((edge_s for edge_s in EDGES_S if edge_s > middle), None)
+    range_ = f"{say_time(middle)} or longer" if above is None else f"{say_time(middle)} to {say_time(above)}"
+    sentence = f"The median stage took {range_}, and the slowest twentieth {say_time(late)} or longer"
     return Finding(sentence, late >= SLOW_S)
 
 
@@ -113,7 +115,7 @@ SECTION = Section(
     caption=(
         "Stages that succeeded, by the time from their start until the file was on disk, which includes the"
         " wait for a drive and the copying. Where the stages of all interfaces together form groups, each has"
-        " a colour, and a dashed line marks the emptiest time between two of them. The dip must be deeper"
+        " a colour, with dashed lines between them. A dip within a bar is not seen. A dip must be deeper"
         " than chance (three standard deviations), with a fiftieth of the stages on each side. Edges of the"
         " bars are 1, 1.5, 2, 3, 5 and 7 times each power of ten; times below 1 s are in the first."
     ),

@@ -77,7 +77,7 @@ SECTION = Section(
     WHERE highest_ratio IS NOT NULL
     ORDER BY array_position(ARRAY['small', 'medium', 'large', 'huge'], size_class)
     """,
-    silence="These logs do not show where the files were.",
+    silence="These logs contain no gets that succeeded, or do not show where the files were.",
     find=find,
     draw=draw,
     caption=(

@@ -93,7 +93,7 @@ SECTION = Section(
     WHERE user_rank <= 20 OR user_rank = user_count OR user_rank %% (1 + user_count / 100) = 0
     ORDER BY quantity, user_rank
     """,
-    silence="These logs do not show who made the requests.",
+    silence="These logs do not show who made the requests, or none succeeded.",
     find=find,
     draw=draw,
     caption=(

@@ -25,5 +25,5 @@ SECTION = Section(
     GROUP BY interface, direction
     ORDER BY interface, direction DESC
     """,
-    silence="These logs do not show who made the requests.",
+    silence="These logs do not show who made the requests, or none succeeded.",
 )
