@@ -36,9 +36,7 @@ def describe_result(result: FileResult, *, has_texts: bool = True) -> list[str]:
     elif result.is_unchanged:
         lines.append("  unchanged since it was last read: nothing is counted twice")
     elif tally.held_count:
-        lines.append(
-            f"  held: {tally.held_count:,} lines were in the warehouse already: nothing is counted twice"
-        )
+        lines.append(f"  held: {tally.held_count:,} lines were loaded before: nothing is counted twice")
     lines += (
         _list("loaded", tally.loaded) + _list("ignored", tally.ignored) + _list("rejected", tally.rejected)
     )
@@ -47,8 +45,8 @@ def describe_result(result: FileResult, *, has_texts: bool = True) -> list[str]:
         lines.append(f"    line {number:,}: {reason}{shown}")
     if result.waiting_bytes:
         lines.append(
-            f"  waiting: an unfinished last line of {result.waiting_bytes:,} bytes is read when it is"
-            " finished (--complete reads it now)"
+            f"  waiting: an unfinished last line of {result.waiting_bytes:,} bytes was not read"
+            " (--complete reads it now)"
         )
     return lines
 
@@ -135,5 +133,9 @@ def _shorten(text: str) -> str:
 
 def _list(fate: str, counts: Counter[str]) -> list[str]:
     ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    parts = [f"{count:,} {what.replace('_', ' ')}" for what, count in ordered if count]
+    names = [(count, what.replace("_", " ")) for what, count in ordered if count]
+    parts = [
+        f"{count:,} {name.removesuffix('s') if count == 1 and fate == 'loaded' else name}"
+        for count, name in names
+    ]
     return [f"  {fate}: {', '.join(parts)}"] if parts else []

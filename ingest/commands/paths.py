@@ -63,7 +63,8 @@ def _list_files(folder: Path) -> list[Path]:
 def keeping_standard_input(paths: Sequence[Path]) -> Iterator[tuple[Path, ...]]:
     """Copy standard input to a temporary file if `paths` has `-`, and yield them with that file in its place.
 
-    The file is deleted when the block ends.
+    The file is deleted when the block ends. Until then it is standard input itself, so that messages call it
+    /dev/stdin. Only Linux can open that again from the beginning; elsewhere, messages have the file's name.
     """
     if STANDARD_INPUT not in paths:
         yield tuple(paths)
@@ -72,4 +73,21 @@ def keeping_standard_input(paths: Sequence[Path]) -> Iterator[tuple[Path, ...]]:
         copy = Path(folder, "standard-input")
         with copy.open("wb") as file:
             shutil.copyfileobj(sys.stdin.buffer, file)
-        yield tuple(copy if path == STANDARD_INPUT else path for path in paths)
+        with _as_standard_input(copy) as name:
+            yield tuple(name if path == STANDARD_INPUT else path for path in paths)
+
+
+@contextmanager
+def _as_standard_input(path: Path) -> Iterator[Path]:
+    """Make the file at `path` this process's standard input, and yield the path by which it is read there."""
+    if not Path("/proc/self/fd").is_dir():
+        yield path
+        return
+    before = os.dup(0)
+    try:
+        with path.open("rb") as file:
+            os.dup2(file.fileno(), 0)
+        yield Path("/dev/stdin")
+    finally:
+        os.dup2(before, 0)
+        os.close(before)

@@ -11,7 +11,7 @@ import psycopg
 from tapewise.report.objects import answers_to_object
 from tapewise.report.page import Page
 from tapewise.report.recent import limit_scope
-from tapewise.report.section import Answer, Scope, Section, ask, find
+from tapewise.report.section import Answer, Scope, ask, find, find_reasons
 from tapewise.report.sections import ABOUT, SECTIONS
 from tapewise.report.text import NOT_IN_LOG, print_about, print_answers, print_findings, print_heading
 from tapewise.schema.errors import LookupFailedError
@@ -84,13 +84,22 @@ class ArchiveReport:
             " code, envelopes, silences and mounts are those of later days; everything else is of all days."
         ]
 
-    def explain_silence(self, section: Section) -> str:
-        """Say why `section` has no rows, without saying of the logs what is only known of the range."""
-        if section.needs_detail and self.is_detail_missing:
-            return "Unknown: the detail of days in this time was forgotten, and the other days have none."
-        if section.is_ranged and (self.since or self.until):
-            return "None in this time."
-        return section.silence
+    @property
+    def reasons(self) -> dict[str, str]:
+        """Why each section without rows has none, by its name."""
+        reasons = find_reasons(self.about) | find_reasons(self.answers)
+        for answer in self.answers:
+            section = answer.section
+            # What the logs never report is missing for that reason in any part of their time.
+            if answer.rows or answer.lacking is not None:
+                continue
+            if section.needs_detail and self.is_detail_missing:
+                reasons[section.name] = (
+                    "Unknown: the detail of days in this time was forgotten, and the other days have none."
+                )
+            elif section.is_ranged and (self.since or self.until):
+                reasons[section.name] = "None in this time."
+        return reasons
 
 
 def read_archive(
@@ -138,7 +147,8 @@ def archive_report_to_object(report: ArchiveReport) -> dict[str, Any]:
         "first_transfer_on": report.first_on and report.first_on.isoformat(),
         "last_transfer_on": report.last_on and report.last_on.isoformat(),
         "detail_retained_since": report.retained_on and report.retained_on.isoformat(),
-        **answers_to_object([*report.about, *report.answers]),
+        "doubts": report.doubts,
+        **answers_to_object([*report.about, *report.answers], report.reasons),
     }
 
 
@@ -146,13 +156,13 @@ def print_archive_report(report: ArchiveReport) -> None:
     """Print the report to stdout."""
     print_heading("Archive")
     click.echo(f"{escape_controls(report.archive)} ({KINDS[report.kind]}), {report.timezone}")
-    print_about(report.about)
+    print_about(report.about, report.reasons)
     print_heading("Period")
     click.echo(report.period)
     for doubt in report.doubts:
         click.echo("\n".join(wrap(doubt, 110)))
     print_findings(find(report.answers))
-    print_answers(report.answers, report.absent, report.explain_silence)
+    print_answers(report.answers, report.reasons, report.absent)
 
 
 def describe_archive_page(report: ArchiveReport) -> Page:
@@ -167,5 +177,5 @@ def describe_archive_page(report: ArchiveReport) -> Page:
         about=report.about,
         answers=report.answers,
         absent=report.absent,
-        explain_silence=report.explain_silence,
+        reasons=report.reasons,
     )

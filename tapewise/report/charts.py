@@ -74,7 +74,8 @@ _CONFIG: dict[str, Any] = {
             "labelFontSize": 11,
             "titleFontSize": 11,
             "titleFontWeight": "normal",
-            "labelOverlap": "greedy",
+            "labelOverlap": "parity",
+            "labelFlush": False,
             "labelSeparation": 8,
         },
     },
@@ -144,6 +145,13 @@ def times(channel: type[alt.X] | type[alt.Y], field: str, title: str, values: It
         scale=alt.Scale(type="log", nice=False, domain=[first_s, last_s]),
         axis=alt.Axis(labelExpr=TIMES, values=TIME_TICKS_S),
     )
+
+
+def round_up(value: float) -> float:
+    """The least number of two round digits (1, 1.2, 1.5, 2, 2.5, ...) that is not below `value` (> 0)."""
+    power = 10.0 ** floor(log10(value))
+    steps = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10)
+    return next((step * power for step in steps if step * power >= value), 10 * power)
 
 
 def count_axis(labels: str = COUNTS) -> alt.Axis:

@@ -27,6 +27,7 @@ from tapewise.report.archives import (
 )
 from tapewise.report.files import (
     DEFAULT_ZONE,
+    FilesRequest,
     describe_files_page,
     files_report_to_object,
     print_files_report,
@@ -63,6 +64,12 @@ _DAY = click.DateTime(["%Y-%m-%d"])
     metavar="name|mtime|FILE.csv|PATTERN",
     help="Where the days of files come from whose lines carry none, as for `tapewise ingest`.",
 )
+@click.option(
+    "--complete",
+    "is_complete",
+    is_flag=True,
+    help="The files are complete, so read the last line even if it has no newline.",
+)
 @recursive_option
 @click.option("--archive", help="Summarise this archive of the warehouse, not files.")
 @click.option(
@@ -85,6 +92,7 @@ def report(
     timezone: str | None,
     log_date: datetime | None,
     dates: DateRule | None,
+    is_complete: bool,
     is_recursive: bool,
     archive: str | None,
     since: datetime | None,
@@ -126,7 +134,7 @@ def report(
         if str(html) != "-" and not html.parent.is_dir():
             raise ExportError(f"{html} cannot be written: {html.parent} is not a folder")
     if archive is not None:
-        if paths or format_name or timezone or log_date or dates or is_recursive:
+        if paths or format_name or timezone or log_date or dates or is_complete or is_recursive:
             raise click.UsageError(
                 "--archive is already read: leave out PATHS, and options that say how to read them."
             )
@@ -137,7 +145,11 @@ def report(
     if since or until:
         raise click.UsageError("--since and --until go with --archive.")
     with keeping_standard_input(expand_paths(paths, is_recursive=is_recursive)) as files:
-        _report_files(settings, files, format_name, timezone, log_date, dates, html, as_json=as_json)
+        choices = _choose(files, format_name, is_complete=is_complete)
+        check_dates(choices, log_date, files, dates)
+        check_timezone(timezone or DEFAULT_ZONE)
+        request = FilesRequest(timezone, log_date.date() if log_date else None, dates, is_complete)
+        _report_files(settings, choices, request, html, as_json=as_json)
 
 
 def _report_archive(
@@ -163,42 +175,36 @@ def _report_archive(
         print_archive_report(made)
 
 
-def _report_files(
-    settings: Settings,
-    paths: tuple[Path, ...],
-    format_name: str | None,
-    timezone: str | None,
-    log_date: datetime | None,
-    dates: DateRule | None,
-    html: Path | None,
-    *,
-    as_json: bool,
-) -> None:
-    choices = None
+def _choose(paths: tuple[Path, ...], format_name: str | None, *, is_complete: bool) -> Choices:
     if format_name is not None:
-        choices = Choices(None, dict.fromkeys(paths, find_format(format_name)))
-    else:
-        choices = read_formats(paths)
-    check_dates(choices, log_date, paths, dates)
-    check_timezone(timezone or DEFAULT_ZONE)
+        return Choices(None, dict.fromkeys(paths, find_format(format_name)))
+    return read_formats(paths, is_complete=is_complete)
+
+
+def _report_files(
+    settings: Settings, choices: Choices, request: FilesRequest, html: Path | None, *, as_json: bool
+) -> None:
+    file_count = len(choices.formats) + len(choices.failures) + len(choices.empty)
     for path, error in choices.failures.items():
         report_failure(path, error)
     for path in choices.empty:
         click.echo(f"tapewise: {escape_controls(str(path))}: no whole line yet; passed over", err=True)
-    # A page is also written of files that have no line yet, because a mail may be waiting for it.
-    if choices.formats or (html is not None and not choices.failures):
-        if not as_json:
+    # A report is also made of files that have no line yet, because a mail may be waiting for it.
+    if choices.formats or choices.empty:
+        if choices.formats and not as_json:
             click.echo("Starting a temporary PostgreSQL for this report ...", err=True)
         Thread(target=_load_libraries, args=[html is not None], daemon=True).start()
-        made = read_files(settings, choices, timezone, log_date, dates, is_shown=not as_json)
-        if html is not None:
+        made = read_files(settings, choices, request, is_shown=not as_json)
+        if not made.results and not choices.empty:
+            pass  # no file could be read; the errors say so
+        elif html is not None:
             _write(html, describe_files_page(made))
         elif as_json:
             click.echo(json.dumps(files_report_to_object(made), default=str))
         else:
             print_files_report(made)
     if choices.failures:
-        raise sum_failures(list(choices.failures.values()), len(dict.fromkeys(paths)))
+        raise sum_failures(list(choices.failures.values()), file_count)
 
 
 def _is_file(path: Path) -> bool:

@@ -2,7 +2,7 @@
 
 from contextlib import closing
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from textwrap import wrap
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -22,7 +22,7 @@ from tapewise.report.models import store_model
 from tapewise.report.objects import answers_to_object
 from tapewise.report.page import Page, Table
 from tapewise.report.recent import limit_scope
-from tapewise.report.section import Answer, Scope, Section, ask, find
+from tapewise.report.section import Answer, Scope, ask, find, find_reasons
 from tapewise.report.sections import SECTIONS, classes, missing
 from tapewise.report.text import NOT_IN_LOG, print_about, print_answers, print_findings, print_heading
 from tapewise.schema.database import Role, Warehouse
@@ -42,6 +42,20 @@ _SHARED = (
     "NFT's log and STAT report the same transfers. NFT's are counted here, because they name users. STAT's"
     " failures are counted as failures of nft, because NFT's log does not report any."
 )
+
+
+@dataclass(frozen=True)
+class FilesRequest:
+    """How files are read.
+
+    `timezone` is None if none was given. `log_date` is the day of files whose lines carry none, or `dates`
+    says where it comes from. `is_complete` is whether a last line without a newline is read.
+    """
+
+    timezone: str | None
+    log_date: date | None
+    dates: DateRule | None
+    is_complete: bool
 
 
 @dataclass(frozen=True)
@@ -87,6 +101,8 @@ class FilesReport:
     def doubts(self) -> list[str]:
         """What is not certain about the times and the counts, as sentences."""
         doubts = [f"{path}: no whole line yet; passed over." for path in self.choices.empty]
+        if self.is_empty:
+            return [*doubts, "No line was loaded, so there is nothing to report."]
         if self.span is not None and self.hourless_count:
             doubts.append(
                 f"The hour is unknown for {self.hourless_count:,} events: their log gives only the day."
@@ -97,36 +113,45 @@ class FilesReport:
             doubts.append(_SHARED)
         return doubts
 
-    def explain_silence(self, section: Section) -> str:
-        """Say why `section` has no rows."""
-        if section.name != classes.SECTION.name:
-            return section.silence
-        if missing_extra := find_missing("workload"):
-            return f"Not computed: {missing_extra.message}. {missing_extra.hint}"
-        return "No request has a size and a time to sort it by."
+    @property
+    def is_empty(self) -> bool:
+        """Whether no line was loaded."""
+        return not any(result.tally.loaded_count for result in self.results)
+
+    @property
+    def reasons(self) -> dict[str, str]:
+        """Why each section without rows has none, by its name; empty if no line was loaded."""
+        if self.is_empty:
+            return {}
+        reasons = find_reasons(self.about) | find_reasons(self.answers)
+        for answer in self.answers:
+            if answer.section is classes.SECTION and not answer.rows and answer.lacking is None:
+                missing_extra = find_missing("workload")
+                reasons[answer.section.name] = (
+                    f"Not computed: {missing_extra.message}. {missing_extra.hint}"
+                    if missing_extra
+                    else "No request has a size and a time to sort it by."
+                )
+        return reasons
 
 
-def read_files(
-    settings: Settings,
-    choices: Choices,
-    timezone: str | None,
-    log_date: datetime | None,
-    dates: DateRule | None = None,
-    *,
-    is_shown: bool,
-) -> FilesReport:
+def read_files(settings: Settings, choices: Choices, request: FilesRequest, *, is_shown: bool) -> FilesReport:
     """Load the files into a temporary warehouse and read a report from it.
 
     Files that cannot be loaded are reported, and moved from `choices.formats` to `choices.failures`.
     `is_shown` is whether progress is.
     """
+    if not choices.formats:
+        about, answers = ([Answer(section, (), ()) for section in which] for which in (ABOUT, SECTIONS))
+        return FilesReport([], choices, about, answers, request.timezone, 0)
     with open_throwaway(settings) as warehouse:
-        results = _load(warehouse, choices, timezone or DEFAULT_ZONE, log_date, dates, is_shown=is_shown)
+        results = _load(warehouse, choices, request, is_shown=is_shown)
         with closing(warehouse.connect(Role.READER, autocommit=True)) as connection:
             scope = limit_scope(connection, Scope(ARCHIVE))
             store_model(warehouse, scope)
             about, answers = (ask(connection, scope, which) for which in (ABOUT, SECTIONS))
-            return FilesReport(results, choices, about, answers, timezone, _count_hourless(connection))
+            hourless_count = _count_hourless(connection)
+            return FilesReport(results, choices, about, answers, request.timezone, hourless_count)
 
 
 def files_report_to_object(report: FilesReport) -> dict[str, Any]:
@@ -140,12 +165,13 @@ def files_report_to_object(report: FilesReport) -> dict[str, Any]:
         "first_event_on": None if span is None else span[0].date().isoformat(),
         "last_event_on": None if span is None else span[1].date().isoformat(),
         "hour_unknown_count": report.hourless_count,
+        "doubts": report.doubts,
         "files": [
             result_to_json(result, has_texts=False) | {"format": report.choices.formats[result.path].name}
             for result in report.results
         ]
         + [{"path": str(path), "error": error.message} for path, error in report.choices.failures.items()],
-        **answers_to_object([*report.about, *report.answers]),
+        **answers_to_object([*report.about, *report.answers], report.reasons),
     }
 
 
@@ -157,13 +183,13 @@ def print_files_report(report: FilesReport) -> None:
         title = report.choices.formats[result.path].title
         how = f", {report.choices.reason}" if report.choices.reason else ""
         click.echo(f"  read as {title}{how}")
-    print_about(report.about)
+    print_about(report.about, report.reasons)
     print_heading("Period")
     click.echo(report.period)
     for doubt in report.doubts:
         click.echo("\n".join(wrap(doubt, 110)))
     print_findings(find(report.answers))
-    print_answers(report.answers, explain=report.explain_silence)
+    print_answers(report.answers, report.reasons)
     click.echo("\nNothing was stored: use `tapewise ingest` to load logs into a permanent warehouse.")
 
 
@@ -188,7 +214,7 @@ def describe_files_page(report: FilesReport) -> Page:
         about=report.about,
         answers=report.answers,
         absent=NOT_IN_LOG,
-        explain_silence=report.explain_silence,
+        reasons=report.reasons,
     )
 
 
@@ -227,23 +253,28 @@ def _count_hourless(connection: psycopg.Connection) -> int:
 def _load(
     warehouse: Warehouse,
     choices: Choices,
-    timezone: str,
-    log_date: datetime | None,
-    dates: DateRule | None,
+    request: FilesRequest,
     *,
     is_shown: bool,
 ) -> list[FileResult]:
     """Load the files. Report each failure, and move its file from `choices.formats` to `choices.failures`."""
-    sources = _make_sources(warehouse, choices.distinct, timezone)
+    sources = _make_sources(warehouse, choices.distinct, request.timezone or DEFAULT_ZONE)
     now = datetime.now(UTC)
-    day = log_date.date() if log_date else None
     results = []
     for path, log_format in list(choices.formats.items()):
         try:
             with show_progress(path, is_shown=is_shown) as progress:
-                source = sources[log_format.name]
                 results.append(
-                    load_file(warehouse, source, path, now=now, log_date=day, dates=dates, progress=progress)
+                    load_file(
+                        warehouse,
+                        sources[log_format.name],
+                        path,
+                        now=now,
+                        log_date=request.log_date,
+                        dates=request.dates,
+                        is_complete=request.is_complete,
+                        progress=progress,
+                    )
                 )
         except LogFileError as error:
             choices.failures[path] = error

@@ -1,16 +1,16 @@
 """A report as an object for programs."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
 from tapewise.report.section import Answer, find
 
 
-def answers_to_object(answers: Sequence[Answer]) -> dict[str, Any]:
-    """Return what was found, and the rows of each section under its name."""
+def answers_to_object(answers: Sequence[Answer], reasons: Mapping[str, str]) -> dict[str, Any]:
+    """Return what was found, why sections are empty, and the rows of each section under its name."""
     findings = [{"section": name, **vars(finding)} for name, finding in find(answers).items()]
-    return {"findings": findings} | {
+    return {"findings": findings, "left_out": dict(reasons)} | {
         answer.section.name: [
             {column: _plain(value) for column, value in zip(answer.columns, row, strict=True)}
             for row in answer.rows

@@ -1,9 +1,9 @@
 """What a page of a report shows, however it is drawn."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tapewise.report.section import Answer, Section
+from tapewise.report.section import Answer
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,8 @@ class Page:
     """What a page shows besides its sections.
 
     `subject` is what the report is about, and `kind` what sort of data it is, in words. `warning` is not
-    empty if the data are made up. `tables` come before the sections of `about`.
+    empty if the data are made up. `tables` come before the sections of `about`. `reasons` says why sections
+    without rows have none, by their names; a section without rows or a reason is not mentioned.
     """
 
     subject: str
@@ -33,4 +34,4 @@ class Page:
     about: Sequence[Answer]
     answers: Sequence[Answer]
     absent: str
-    explain_silence: Callable[[Section], str]
+    reasons: Mapping[str, str]

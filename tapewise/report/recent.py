@@ -14,7 +14,8 @@ def limit_scope(connection: psycopg.Connection, scope: Scope) -> Scope:
     """Return `scope` with the moment from which on it has at most MOST_TRANSFERS.
 
     This is the beginning of an hour by the archive's clock. If the last hour alone has more, it is that
-    hour's. `recent_since` is None if the whole scope has no more than that. Reads counts, not transfers.
+    hour's. If the whole scope has no more, `recent_since` is None, and quantiles are exact unless detail was
+    forgotten. Reads counts, not transfers.
     """
     row = connection.execute(
         """
@@ -36,9 +37,12 @@ def limit_scope(connection: psycopg.Connection, scope: Scope) -> Scope:
             FROM hours
             WINDOW latest AS (ORDER BY starts_at DESC)
         )
-        SELECT min(starts_at) FROM numbered
+        SELECT min(starts_at),
+            (SELECT retained_since FROM mart.archives WHERE archive = %(archive)s) IS NULL
+        FROM numbered
         WHERE all_count > %(most)s AND (latest_count <= %(most)s OR hour_number = 1)
         """,
         {**vars(scope), "most": MOST_TRANSFERS},
     ).fetchone()
-    return replace(scope, recent_since=None if row is None else row[0])
+    recent_since, is_retained = row or (None, False)
+    return replace(scope, recent_since=recent_since, is_exact=recent_since is None and is_retained)

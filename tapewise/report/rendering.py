@@ -70,15 +70,17 @@ def make_page(page: Page, made_at: datetime, version: str) -> str:
                 for text in [summarise(answer)]
             ),
         ],
-        silent_about=[answer.section for answer in page.about if not answer.rows],
+        silent_about=_pair_reasons(page.about, page.reasons),
         notable=[(name, finding) for name, finding in findings.items() if finding.is_notable],
         parts=sorted(parts, key=lambda part: not part.panels),  # figures first, then tables
-        silent=[
-            (answer.section, page.explain_silence(answer.section))
-            for answer in page.answers
-            if not answer.rows
-        ],
+        silent=_pair_reasons(page.answers, page.reasons),
     )
+
+
+def _pair_reasons(answers: Sequence[Answer], reasons: Mapping[str, str]) -> list[tuple[Section, str]]:
+    return [
+        (answer.section, reasons[answer.section.name]) for answer in answers if answer.section.name in reasons
+    ]
 
 
 def _draw(answers: Sequence[Answer], facts: Facts) -> Mapping[str, Sequence[Markup]]:

@@ -1,6 +1,6 @@
 """A report as text for people: tables with readable numbers, and why a section is empty."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from textwrap import wrap
 from typing import Any
@@ -30,22 +30,18 @@ def print_findings(findings: Mapping[str, Finding]) -> None:
         click.echo("Nothing that passes the thresholds of this report.")
 
 
-def print_about(answers: Iterable[Answer]) -> None:
-    """Print each section about the logs or, if it has no rows, what that means."""
+def print_about(answers: Iterable[Answer], reasons: Mapping[str, str]) -> None:
+    """Print each section about the logs or, if it has no rows, why, as far as `reasons` says it."""
     for answer in answers:
         if answer.rows:
             _print_answer(answer, NOT_IN_LOG, None)
-        else:
+        elif answer.section.name in reasons:
             print_heading(answer.section.heading)
-            click.echo(answer.section.silence)
+            click.echo(reasons[answer.section.name])
 
 
-def print_answers(
-    answers: Iterable[Answer],
-    absent: str = NOT_IN_LOG,
-    explain: Callable[[Section], str] = lambda section: section.silence,
-) -> None:
-    """Print each section that has a table, and then which are left out, and why, as `explain` says.
+def print_answers(answers: Iterable[Answer], reasons: Mapping[str, str], absent: str = NOT_IN_LOG) -> None:
+    """Print each section that has a table, and then which are left out, and why, as far as `reasons` says it.
 
     `absent` is shown for figures that are not known.
     """
@@ -54,7 +50,7 @@ def print_answers(
     for answer in answers:
         if answer.rows:
             _print_answer(answer, absent, limits.get(answer.section.name))
-    _print_reasons([answer.section for answer in answers if not answer.rows], explain)
+    _print_reasons([answer.section for answer in answers if answer.section.name in reasons], reasons)
 
 
 def _print_answer(answer: Answer, absent: str, limit: str | None) -> None:
@@ -65,13 +61,15 @@ def _print_answer(answer: Answer, absent: str, limit: str | None) -> None:
         click.echo("\n".join(wrap(text, 110)))
     else:
         _print_rows(answer, absent)
+        if answer.section.note:
+            click.echo("\n" + "\n".join(wrap(answer.section.note, 110)))
 
 
-def _print_reasons(sections: Iterable[Section], explain: Callable[[Section], str]) -> None:
+def _print_reasons(sections: Iterable[Section], reasons: Mapping[str, str]) -> None:
     """Print which sections are left out, by the reason."""
     headings: dict[str, list[str]] = {}
     for section in sections:
-        headings.setdefault(explain(section), []).append(section.heading)
+        headings.setdefault(reasons[section.name], []).append(section.heading)
     if headings:
         print_heading("What is left out, and why")
     for reason, left_out in headings.items():

@@ -59,8 +59,7 @@ def test_ingest_reports_the_fate_of_every_line(tapewise, tmp_path):
         "  ignored: 1 blank line, 1 no archive involved",
         "  rejected: 1 not a line of this format",
         "    line 4: not a line of this format: 'nonsense'",
-        "  waiting: an unfinished last line of 10 bytes is read when it is finished"
-        " (--complete reads it now)",
+        "  waiting: an unfinished last line of 10 bytes was not read (--complete reads it now)",
     ]
     again = ingest(tapewise, "a.log", archive="balance")
     assert "5 lines = 0 loaded + 2 held + 2 ignored + 1 rejected" in again.stdout
@@ -261,7 +260,7 @@ def test_lines_without_a_date_take_it_from_the_file_name_or_the_user(tapewise, t
     assert refused.stdout.splitlines() == [
         "cond.980506: 1 lines = 1 loaded + 0 held + 0 ignored + 0 rejected",
         "  as of 1998-05-06: the date in its name",
-        "  loaded: 1 unitree jobs",
+        "  loaded: 1 unitree job",
     ]
     for options in ([], ["--dry-run"]):
         other = ingest(tapewise, "cond", "--date", "1998-05-05", *options, archive="dated", log_format="cond")

@@ -101,9 +101,10 @@ def test_a_report_for_people_has_no_names_and_says_what_is_unknown(report):
     result = report(PFTP, COND)
     assert result.returncode == 0
     assert "Times were read as UTC, since no --timezone was given." in result.stdout
-    assert "or do not show where the files were." in result.stdout
-    assert "These logs do not show how long files took to open." in result.stdout
-    assert "These logs contain no failed transfers;" in result.stdout
+    left_out = result.stdout.partition("What is left out, and why")[2]
+    assert "These logs report no open times or stages or hits.\n- Gets that found" in left_out
+    assert "These logs report no open times.\n- Open times of gets" in left_out
+    assert "Nothing failed, as far as these logs report failures.\n- Failures" in left_out
     assert (
         len(re.findall(r"^ p?ftp +(?:get|put) +[0-9,]+ +not in the log ", result.stdout, re.MULTILINE)) == 4
     )
@@ -168,7 +169,6 @@ def test_unreadable_files_are_listed_and_the_others_reported(report, tmp_path):
     "arguments, status, said",
     [
         (["absent"], 1, "absent: No such file"),
-        (["empty"], 0, "empty: no whole line yet; passed over"),
         (["--timezone", "Mars/Olympus", HSI], 1, "Mars/Olympus"),
         (["--format", "netflow", HSI], 1, "netflow"),
         (["--date", "1998-10-18", HSI], 2, "lines of format hsi have dates"),
@@ -318,9 +318,13 @@ def test_a_report_about_an_archive_says_what_one_about_its_files_does(report, ta
     shown = tapewise("report", "--archive", "reported").stdout
     assert "Detail from before 1998-10-21 was forgotten." in shown
     shown = tapewise("report", "--archive", "reported", "--until", "1998-10-20").stdout
-    # The logs do show clients and failures; nothing is said of them but that they are forgotten.
-    assert count_left_out(shown, "Unknown: the detail of days in this time was forgotten") == len(OF_LINES)
-    assert "These logs" not in shown.partition("\nPeriod\n")[2]
+    # The logs do show clients and failures; nothing is said of them but that they are forgotten. They never
+    # showed mounts.
+    forgotten_count = count_left_out(shown, "Unknown: the detail of days in this time was forgotten")
+    assert forgotten_count == len(OF_LINES) - 1
+    assert re.findall("These logs.*", shown.partition("\nPeriod\n")[2]) == [
+        "These logs report no tape events."
+    ]
     forgotten = ask()
     # Cells still have all days, single lines only the later ones.
     assert [row["transfer_count"] for row in forgotten["transfers"]] == [
@@ -328,12 +332,17 @@ def test_a_report_about_an_archive_says_what_one_about_its_files_does(report, ta
     ]
     for name in ("busiest_days", "rates", "users", "days", "week", "size_shares"):
         assert forgotten[name] == about_file[name], name
+    # Percentiles of days without detail come from histograms.
+    for row, exact in zip(forgotten["sizes"], about_file["sizes"], strict=True):
+        assert row.pop("direction") == exact.pop("direction")
+        assert row == pytest.approx(exact, rel=0.01)
+        assert row != exact
     assert forgotten["failures"] != about_file["failures"]
     assert "Detail" not in tapewise("report", "--archive", "reported", "--since", "1998-10-21").stdout
     nothing = tapewise("report", "--archive", "reported", "--since", "1998-11-05").stdout
     assert "No transfer ended in this time (asked for: from 1998-11-05 on).\n" in nothing
-    assert count_left_out(nothing, "None in this time.") == len(TABLES)
-    assert "These logs" not in nothing.partition("\nPeriod\n")[2]
+    assert count_left_out(nothing, "None in this time.") == len(TABLES) - 1
+    assert count_left_out(nothing, "These logs report no tape events.") == 1
 
 
 @pytest.mark.parametrize(
@@ -360,6 +369,107 @@ def test_a_wrong_question_is_refused(tapewise, arguments, status, said):
     assert result.returncode == status
     assert said in result.stderr
     assert result.stdout == ""
+
+
+@pytest.mark.parametrize("arguments", [["empty"], ["unfinished"], ["empty", "unfinished"]])
+def test_a_report_about_no_line_says_so_in_every_form(report, tmp_path, arguments):
+    (tmp_path / "empty").touch()
+    (tmp_path / "unfinished").write_text(HSI.read_text(errors="replace").partition("\n")[0])
+    said = "No line was loaded, so there is nothing to report."
+    text = report(*arguments)
+    assert (text.returncode, said in text.stdout) == (0, True)
+    # A single unfinished line may show its format.
+    assert (STARTED in text.stderr) == ("unfinished" in arguments)
+    assert "What is left out" not in text.stdout
+    document = json.loads(report("--json", *arguments).stdout)
+    passed_over = ["empty: no whole line yet; passed over."] if "empty" in arguments else []
+    assert document["doubts"] == [*passed_over, said]
+    assert [file["waiting_bytes"] > 0 for file in document["files"]] == [True] * ("unfinished" in arguments)
+    assert (document["transfers"], document["left_out"]) == ([], {})
+    page = report("--html", "-", *arguments)
+    assert (page.returncode, said in page.stdout, "What is left out" in page.stdout) == (0, True, False)
+
+
+def test_an_unfinished_last_line_is_read_if_the_file_is_complete(report, tmp_path):
+    first, second = HSI.read_text(errors="replace").split("\n")[:2]
+    (tmp_path / "log").write_text(f"{first}\n{second}")
+    waiting = "an unfinished last line of " + str(len(second)) + " bytes was not read"
+    for arguments, count, is_waiting in (((), 1, True), (("--complete",), 2, False)):
+        done = report("log", *arguments)
+        assert f"log: {count} lines = {count} loaded" in done.stdout
+        assert (waiting in done.stdout) == is_waiting
+    (tmp_path / "single").write_text(first)
+    document = json.loads(report("--json", "--complete", "single").stdout)
+    assert sum(row["transfer_count"] for row in document["transfers"]) == 1
+
+
+def test_no_report_is_made_if_no_file_can_be_read(report, tmp_path):
+    (tmp_path / "junk").write_text("junk\n" * 5)
+    for form in ([], ["--json"], ["--html", "-"]):
+        done = report(*form, "junk")
+        assert (done.returncode, done.stdout) == (1, ""), form
+        assert "junk: no format detected" in done.stderr
+    (tmp_path / "unfinished").write_text("junk")
+    done = report("--complete", "unfinished")
+    assert (done.returncode, done.stdout) == (1, "")
+    # What goes wrong only when it is loaded has no report either.
+    (tmp_path / "undated").write_bytes(COND.read_bytes())
+    done = report("--format", "cond", "undated")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "date" in done.stderr
+
+
+PUT, FAILED_PUT = (
+    f"Sun Oct 18 01:05:00 1998 a.example hsi 1 2\tLH\t{status}\t0.02\t{size}\t{rate}\t0\t/x\t/home/x/y\t1\n"
+    for status, size, rate in ((0, 5_000_000, 5180.0), (-1, 0, 0.0))
+)
+DELETE = "Sun Oct 18 01:05:00 1998 a.example hsi 1 2\tFU\t0\t0.00\t105616\t0.0\t0\t/home/x/y\t\n"
+
+
+@pytest.mark.parametrize(
+    "text, reasons, users",
+    [
+        (
+            PUT * 3,
+            {
+                "cache_hits": "Of no get that succeeded is it known where its file was.",
+                "failures": "Nothing failed, as far as these logs report failures.",
+                "mounts": "These logs report no tape events.",
+                "silences": "No time without a transfer was an hour or longer.",
+                "stage_times": "These logs report no stages.",
+            },
+            [1],
+        ),
+        (
+            DELETE * 3,
+            {
+                "transfers": "These logs report no transfers.",
+                "classes": "These logs report no transfers.",
+                "week": "These logs report no transfers.",
+            },
+            [],
+        ),
+        (
+            FAILED_PUT * 3,
+            {
+                "sizes": "No request of a known size succeeded.",
+                "users": "No request of a known user succeeded.",
+                "rates": "These logs report no durations.",
+                "classes": "No request has a size and a time to sort it by.",
+            },
+            [0],
+        ),
+    ],
+)
+def test_a_section_says_why_it_is_left_out(report, tmp_path, text, reasons, users):
+    (tmp_path / "log").write_text(text)
+    document = json.loads(report("--json", "log").stdout)
+    assert [row["user_count"] for row in document["transfers"]] == users
+    assert len(document["busiest_hours"]) == len(users)
+    assert reasons.items() <= document["left_out"].items(), document["left_out"]
+    assert not any(document[name] for name in document["left_out"])
+    printed = report("log").stdout.partition("What is left out, and why")[2]
+    assert all(reason in printed for name, reason in reasons.items() if name != "stage_times")
 
 
 def test_a_report_reads_standard_input_and_folders(tmp_path):

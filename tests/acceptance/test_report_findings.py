@@ -4,7 +4,6 @@ import gzip
 import json
 import math
 import re
-from bisect import bisect_right
 from collections import Counter
 from datetime import date, datetime, timedelta
 from statistics import median
@@ -81,6 +80,13 @@ def test_findings_are_those_of_the_lines(tmp_path):
             break
     assert found["user_curve"] == f"Half of the bytes came from {count} of {len(users)} users"
 
+    for direction, is_get in (("get", True), ("put", False)):
+        sizes = sorted(each["size_bytes"] for each in sound if each["is_get"] == is_get)
+        (row,) = [row for row in document["sizes"] if row["direction"] == direction]
+        assert row["request_count"] == len(sizes)
+        for percent in (5, 25, 50, 75, 95, 99):
+            assert row[f"p{percent}_bytes"] == sizes[math.ceil(percent * len(sizes) / 100) - 1]
+
     large = [each["size_bytes"] for each in sound if not each["is_get"] and each["size_bytes"] >= 10**9]
     sizes = [each["size_bytes"] for each in sound if not each["is_get"]]
     # The report reads sizes from a histogram, within 1 %.
@@ -107,9 +113,9 @@ def test_findings_are_those_of_the_lines(tmp_path):
         silences.append((each["ended_at"] - timedelta(seconds=each["duration_s"]) - last_at, last_at))
         last_at = each["ended_at"]
     longest, began_at = max(silences)
-    hours = f"{longest / timedelta(hours=1):.2g}"
+    hours, minutes = longest.seconds // 3600, longest.seconds // 60 % 60
     assert found["silences"] == (
-        f"No day passed in unexplained silence: at most {hours} h, in the silence from"
+        f"No day passed in unexplained silence: at most {hours} h {minutes} min, in the silence from"
         f" {began_at:%a %Y-%m-%d %H:%M}"
     )
 
@@ -188,18 +194,23 @@ def test_times_to_stage_are_those_of_the_lines(tmp_path):
     staged_s = sorted(
         int(text) for text in re.findall(r"^98/10/.* File staged in (\d+) seconds$", text, re.M)
     )
-    # The report knows between which edges a time is.
-    edges_s = [step * 10**decade for decade in range(4) for step in (1, 1.5, 2, 3, 5, 7)]
-    middle_s, late_s = (
-        edges_s[bisect_right(edges_s, staged_s[math.ceil(ratio * len(staged_s)) - 1]) - 1]
-        for ratio in (0.5, 0.95)
+    middle_s, late_s = (staged_s[math.ceil(ratio * len(staged_s)) - 1] for ratio in (0.5, 0.95))
+    sentence, is_notable = find(*ZONE, log, cwd=tmp_path)["stage_times"]
+    said = re.fullmatch(
+        r"The median stage took (\S+) min, and the slowest twentieth (\S+) min or longer; the times divide at"
+        r" (\d+) s",
+        sentence,
     )
-    above_s = edges_s[edges_s.index(middle_s) + 1]
-    assert find(*ZONE, log, cwd=tmp_path)["stage_times"] == (
-        f"The median stage took {middle_s:g} s to {above_s / 60:.1f} min,"
-        f" and the slowest twentieth {late_s / 60:.1f} min or longer",
-        False,
-    )
+    assert said is not None, sentence
+    for minutes, time_s in zip(said.groups()[:2], (middle_s, late_s), strict=True):
+        assert float(minutes) * 60 == pytest.approx(time_s, rel=0.06)
+
+    # Of all windows of ten seconds between a minute and two, the boundary is in one with the fewest stages.
+    def count(from_s):
+        return sum(from_s <= time_s < from_s + 10 for time_s in staged_s)
+
+    assert min(map(count, range(60, 120))) in [count(int(said[3]) - back) for back in range(10)]
+    assert not is_notable
 
 
 def test_a_mount_serves_the_files_of_its_lines(tmp_path):

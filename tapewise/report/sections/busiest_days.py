@@ -16,5 +16,6 @@ SECTION = Section(
     ORDER BY sum(size_bytes) DESC NULLS LAST, starts_on
     LIMIT 5
     """,
-    silence="These logs contain no transfers.",
+    needs=("activity",),
+    silence="No transfer ended.",
 )

@@ -13,8 +13,10 @@ SECTION = Section(
         sum(size_bytes) AS size_bytes
     FROM mart.hour_profiles(archive => %(archive)s, since => %(since)s, until => %(until)s)
     GROUP BY hour
+    HAVING sum(transfer_count) > 0
     ORDER BY transfer_count DESC, hour
     LIMIT 5
     """,
-    silence="These logs report no transfer whose hour is known.",
+    needs=("activity",),
+    silence="No transfer has a known hour.",
 )

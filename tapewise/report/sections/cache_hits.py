@@ -18,5 +18,6 @@ SECTION = Section(
     ) AS hits
     WHERE highest_ratio IS NOT NULL ORDER BY interface
     """,
-    silence="These logs contain no gets that succeeded, or do not show where the files were.",
+    needs=("transfers", "open_times or stages or hits"),
+    silence="Of no get that succeeded is it known where its file was.",
 )

@@ -92,6 +92,7 @@ SECTION = Section(
     )
     ORDER BY request_count DESC, interface, direction, class_number
     """,
+    needs=("transfers", "sizes", "durations or open_times"),
     silence="No workload model was fitted to this archive: see `tapewise workload fit`.",
     is_ranged=False,
     find=find,

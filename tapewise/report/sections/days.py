@@ -113,7 +113,8 @@ SECTION = Section(
     GROUP BY grain, 2, 3, direction
     ORDER BY 2, direction
     """,
-    silence="These logs contain no transfers.",
+    needs=("activity",),
+    silence="No transfer ended.",
     find=find,
     draw=draw,
     caption=(

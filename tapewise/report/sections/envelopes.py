@@ -6,6 +6,8 @@ from tapewise.report.section import Facts, Finding, Section
 # A line is only spoken of if it explains this share of the variance, and has this many points.
 LEAST_R_SQUARED = 0.9
 FEWEST_STRATA = 10
+# Two points always fit a line, which says nothing.
+FEWEST_POINTS = 3
 
 
 def find(facts: Facts) -> Finding | None:
@@ -71,12 +73,20 @@ SECTION = Section(
     )
     SELECT interface, direction, transfer_count, stratum_count, latency_s, latency_low_s, latency_high_s,
         rate_bytes_per_s, rate_low_bytes_per_s, rate_high_bytes_per_s,
-        round(r_squared::numeric, 3) AS r_squared, recent_since AT TIME ZONE timezone AS counted_since
+        CASE WHEN stratum_count >= 3 /* FEWEST_POINTS */ THEN round(r_squared::numeric, 3) END AS r_squared,
+        recent_since AT TIME ZONE timezone AS counted_since
     FROM answers
     JOIN mart.archives USING (archive)
     ORDER BY interface, direction DESC
     """,
-    silence="These logs, or the latest of too many transfers, do not show how long transfers took.",
+    note=(
+        "A stratum has 100 puts or 25 gets of similar size, of which the fastest is a point. A line takes two"
+        " points of different size. Its 95 % intervals, and R², the share of the variance that it explains,"
+        " take three. Where the latency, or the lower end of its interval, is below 0, these points do not"
+        " show what it is."
+    ),
+    needs=("transfers", "sizes", "durations"),
+    silence="No transfer of a known size and time succeeded among those that are read for this.",
     needs_detail=True,
     find=find,
 )

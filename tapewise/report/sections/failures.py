@@ -81,7 +81,8 @@ SECTION = Section(
     ORDER BY failed_count DESC, what DESC, interface, direction, status_code
     LIMIT 10
     """,
-    silence="These logs contain no failed transfers; not every log reports failures.",
+    needs=("transfers or opens",),
+    silence="Nothing failed, as far as these logs report failures.",
     needs_detail=True,
     find=find,
     draw=draw,

@@ -66,7 +66,8 @@ SECTION = Section(
     GROUP BY drive
     ORDER BY mount_count DESC, drive
     """,
-    silence="These logs report no mounts.",
+    needs=("tape_events",),
+    silence="No cartridge was mounted.",
     needs_detail=True,
     find=find,
     draw=draw,

@@ -79,7 +79,8 @@ SECTION = Section(
     FROM mart.open_time_bins(archive => %(archive)s, since => %(since)s, until => %(until)s)
     ORDER BY group_number, open_from_s
     """,
-    silence="These logs do not show how long files took to open.",
+    needs=("open_times",),
+    silence="No get has a known open time.",
     find=find,
     draw=draw,
     caption=(

@@ -5,7 +5,7 @@ from tapewise.report.section import Section
 SECTION = Section(
     name="open_times",
     question="How long did gets wait for their file to open?",
-    heading="How long gets waited for their file to open: below 8 s, below 60 s, below 130 s, and longer",
+    heading="Open times of gets in SDSC's groups",
     heads=("SDSC's group", "gets", "of all"),
     query="""
     SELECT group_name, sum(request_count)::bigint AS request_count, sum(request_ratio) AS request_ratio
@@ -13,5 +13,10 @@ SECTION = Section(
     GROUP BY group_number, group_name
     ORDER BY group_number
     """,
-    silence="These logs do not show how long files took to open.",
+    note=(
+        "The groups end at 8, 60 and 130 s. Below these, a file was on SDSC's disk, its cartridge was in a"
+        " drive, or the library fetched it."
+    ),
+    needs=("open_times",),
+    silence="No get has a known open time.",
 )

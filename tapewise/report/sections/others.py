@@ -39,6 +39,6 @@ SECTION = Section(
     GROUP BY operation
     ORDER BY what, line_count DESC, operation
     """,
-    silence="None.",
+    silence="There is no other event.",
     needs_detail=True,
 )

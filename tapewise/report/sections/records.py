@@ -17,5 +17,6 @@ SECTION = Section(
     JOIN mart.archives USING (archive)
     ORDER BY record_number
     """,
-    silence="These logs contain no transfers.",
+    needs=("transfers",),
+    silence="No transfer succeeded.",
 )

@@ -9,8 +9,8 @@ from tapewise.report.section import Facts, Finding, Section
 if TYPE_CHECKING:
     import altair
 
-# A silence is notable if so many hours of it, as they are said, are in no recorded outage.
-NOTABLE_H = 24
+# A silence is notable if so much of it is in no recorded outage.
+NOTABLE_S = 86_400
 
 
 def find(facts: Facts) -> Finding | None:
@@ -25,9 +25,11 @@ def find(facts: Facts) -> Finding | None:
     longest = max(unexplained, key=lambda row: row["idle_s"] - row["explained_s"])
     left_s = longest["idle_s"] - longest["explained_s"]
     began = f"{longest['started_local']:%a %Y-%m-%d %H:%M}"
-    if round(left_s / 3_600) < NOTABLE_H:
+    if left_s < NOTABLE_S:
+        hours, minutes = divmod(int(left_s // 60), 60)
         return Finding(
-            f"No day passed in unexplained silence: at most {say_time(left_s)}, in the silence from {began}",
+            f"No day passed in unexplained silence: at most {hours} h {minutes} min, in the silence from"
+            f" {began}",
             False,
         )
     # If what is before or after was not read, the beginning and the length are not known.
@@ -68,10 +70,17 @@ def draw(facts: Facts) -> "list[altair.TopLevelMixin]":
     ]
 
 
+def explain(facts: Facts) -> str:
+    """Say why no silence is listed."""
+    if "week" not in facts:
+        return "The hours of the transfers are not known."
+    return "No time without a transfer was an hour or longer."
+
+
 SECTION = Section(
     name="silences",
     question="When was the archive silent, and does anything explain it?",
-    heading="The longest times without a transfer (ten, of an hour or longer, and the least explained)",
+    heading="The longest times without a transfer",
     heads=(
         *("from", "until", "length", "in an outage", "explained", "goes on beyond what was read"),
         *("transfers of unknown hour", "notes of outages"),
@@ -92,7 +101,9 @@ SECTION = Section(
     WHERE length_rank <= 10 OR unexplained_rank = 1
     ORDER BY length_rank
     """,
-    silence="There was none of an hour or longer, or the hours of the transfers are not known.",
+    note="The ten longest are listed, of an hour or longer, and the least explained.",
+    needs=("activity",),
+    silence=explain,
     needs_detail=True,
     find=find,
     draw=draw,

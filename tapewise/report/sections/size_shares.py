@@ -117,7 +117,8 @@ SECTION = Section(
     WINDOW of_direction AS (PARTITION BY direction)
     ORDER BY direction, size_bin
     """,
-    silence="These logs contain no transfers whose size is known.",
+    needs=("transfers", "sizes"),
+    silence="No request of a known size succeeded.",
     find=find,
     draw=draw,
     caption=(

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from tapewise.report.section import Facts, Section
+from tapewise.report.sections.envelopes import FEWEST_POINTS
 
 if TYPE_CHECKING:
     import altair
@@ -71,7 +72,9 @@ def _find_bounds(
 ) -> list[dict[str, float]]:
     """The rate that the lower envelope allows for files of each size, as far as it has a line."""
     for row in facts.get("envelopes", []):
-        if (row["interface"], row["direction"]) == (interface, direction) and row["rate_bytes_per_s"]:
+        if (row["interface"], row["direction"]) != (interface, direction):
+            continue
+        if row["rate_bytes_per_s"] and row["stratum_count"] >= FEWEST_POINTS:
             latency_s, rate_bytes_per_s = row["latency_s"], row["rate_bytes_per_s"]
             times = [(float(size), latency_s + float(size) / rate_bytes_per_s) for size in sizes_bytes]
             return [{"mean_size_bytes": size, "rate": size / time_s} for size, time_s in times if time_s > 0]
@@ -88,13 +91,14 @@ SECTION = Section(
     FROM mart.size_times(archive => %(archive)s, since => %(since)s, until => %(until)s)
     ORDER BY interface, direction, size_from_bytes
     """,
-    silence="These logs do not show how long transfers took.",
+    needs=("transfers", "sizes", "durations"),
+    silence="No transfer of a known size and time succeeded.",
     draw=draw,
     caption=(
         "A dot is the mean size of a range of sizes, over the median time of its transfers; its bar covers"
         " the middle 80 % of the times. The dashed line is the rate of the lower envelope (its own section):"
-        " a line fitted to the fastest transfers, so that some are faster still. Successful transfers with"
-        " a known duration; those that a coarse clock cannot time are left out. The interfaces and"
-        " directions with the most transfers are drawn, up to six."
+        " a line fitted to the fastest transfers of three strata or more, so that some are faster still."
+        " Successful transfers with a known duration; those that a coarse clock cannot time are left out. The"
+        " interfaces and directions with the most transfers are drawn, up to six."
     ),
 )

@@ -77,7 +77,8 @@ SECTION = Section(
     WHERE highest_ratio IS NOT NULL
     ORDER BY array_position(ARRAY['small', 'medium', 'large', 'huge'], size_class)
     """,
-    silence="These logs contain no gets that succeeded, or do not show where the files were.",
+    needs=("transfers", "open_times or stages or hits"),
+    silence="Of no get that succeeded is it known where its file was.",
     find=find,
     draw=draw,
     caption=(

@@ -12,7 +12,8 @@ def find(facts: Facts) -> Finding | None:
     """Say how long one get in twenty waited."""
     waits = [row for row in facts["times"] if (row["quantity"], row["direction"]) == ("wait", "get")]
     if not waits or waits[0]["request_count"] < FEWEST_GETS:
-        return Finding(f"Fewer than {FEWEST_GETS} gets have a known wait", False)
+        known = "No get has" if not waits else f"Fewer than {FEWEST_GETS} gets have"
+        return Finding(f"{known} a known wait", False)
     late_s, step_s = waits[0]["p95_s"], waits[0]["clock_step_s"] or 0
     gets = f"of the {waits[0]['request_count']:,} gets with a known wait"
     if late_s < LONG_S:
@@ -24,7 +25,7 @@ def find(facts: Facts) -> Finding | None:
 SECTION = Section(
     name="times",
     question="How long did transfers take, and how long did they wait?",
-    heading="Times by percentile (wait: from the request until the transfer began)",
+    heading="Times by percentile",
     heads=(
         "time",
         "direction",
@@ -46,12 +47,18 @@ SECTION = Section(
         max(value) FILTER (WHERE percent = 95) AS p95_s, max(value) FILTER (WHERE percent = 99) AS p99_s,
         clock_step_s, below_clock_count, negative_count
     FROM mart.request_quantiles(
-        archive => %(archive)s, since => %(since)s, until => %(until)s
+        archive => %(archive)s, since => %(since)s, until => %(until)s, is_exact => %(is_exact)s
     )
     WHERE unit = 's'
     GROUP BY quantity, direction, request_count, clock_step_s, below_clock_count, negative_count
     ORDER BY quantity, direction DESC
     """,
-    silence="These logs do not show how long transfers took.",
+    note=(
+        "A wait is the time from the request until the transfer began. Where it is below its clock's step,"
+        " the step is shown. Of over 200,000 transfers, or of days without detail, percentiles come from"
+        " histograms and are within 1 %."
+    ),
+    needs=("transfers", "durations"),
+    silence="No request of a known time succeeded.",
     find=find,
 )

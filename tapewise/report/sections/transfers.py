@@ -5,13 +5,11 @@ from tapewise.report.section import Section
 SECTION = Section(
     name="transfers",
     question="How much was moved, and how often did it fail?",
-    heading=(
-        "Transfers by interface and direction; bytes and users exclude failed transfers (failures unknown:"
-        " transfers in logs that do not report failures)"
-    ),
+    heading="Transfers by interface and direction",
     heads=("interface", "direction", "transfers", "failed", "failures unknown", "bytes", "users"),
     query="""
-    SELECT interface, direction, transfer_count, failed_count, failures_unknown_count, size_bytes, user_count
+    SELECT interface, direction, transfer_count, failed_count, failures_unknown_count, size_bytes,
+        coalesce(user_count, CASE WHEN failed_count = transfer_count THEN 0 END) AS user_count
     FROM (
         SELECT interface, direction, sum(transfer_count)::bigint AS transfer_count,
             CASE WHEN bool_or(failed_count > 0 OR is_failure_logged) THEN sum(failed_count)::bigint END
@@ -33,5 +31,10 @@ SECTION = Section(
     ) AS users USING (interface, direction)
     ORDER BY interface, direction DESC
     """,
-    silence="These logs contain no transfers.",
+    note=(
+        "Bytes and users exclude failed transfers. Failures are unknown for transfers in logs that do not"
+        " report failures."
+    ),
+    needs=("activity",),
+    silence="No transfer ended.",
 )

@@ -54,7 +54,7 @@ def draw(_: Facts) -> "list[altair.TopLevelMixin]":
 
 SECTION = Section(
     name="user_curve",
-    question="Do few users make most of the work?",
+    question="Do a few users do most of the work?",
     heading="Shares of requests and bytes by users",
     query="""
     WITH users AS (
@@ -93,7 +93,8 @@ SECTION = Section(
     WHERE user_rank <= 20 OR user_rank = user_count OR user_rank %% (1 + user_count / 100) = 0
     ORDER BY quantity, user_rank
     """,
-    silence="These logs do not show who made the requests, or none succeeded.",
+    needs=("transfers", "users"),
+    silence="No request of a known user succeeded.",
     find=find,
     draw=draw,
     caption=(

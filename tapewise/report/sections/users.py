@@ -25,5 +25,6 @@ SECTION = Section(
     GROUP BY interface, direction
     ORDER BY interface, direction DESC
     """,
-    silence="These logs do not show who made the requests, or none succeeded.",
+    needs=("transfers", "users"),
+    silence="No request of a known user succeeded.",
 )

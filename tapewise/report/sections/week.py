@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 OUTSTANDING = 3.0
 FEWEST_TRANSFERS = 1_680
 FEWEST_WEEKS = 2
+HOURS = 7 * 24
 
 
 def find(facts: Facts) -> Finding | None:
@@ -20,12 +21,15 @@ def find(facts: Facts) -> Finding | None:
     served = [row for row in facts["week"] if row["hour_count"]]
     transfer_count = sum(row["transfer_count"] for row in served)
     weeks = min((row["hour_count"] for row in served), default=0)
-    if transfer_count < FEWEST_TRANSFERS or weeks < FEWEST_WEEKS or len(served) < 168:
-        return Finding(
-            f"Too little to compare the hours of the week: it takes {FEWEST_TRANSFERS:,} transfers, and each"
-            f" hour served in {FEWEST_WEEKS} weeks",
-            False,
-        )
+    lacks = []
+    if transfer_count < FEWEST_TRANSFERS:
+        lacks.append(f"there are {transfer_count:,} transfers, not {FEWEST_TRANSFERS:,}")
+    if len(served) < HOURS:
+        lacks.append(f"{HOURS - len(served)} of them were never in service")
+    elif weeks < FEWEST_WEEKS:
+        lacks.append(f"some were in service in {weeks} week, not {FEWEST_WEEKS}")
+    if lacks:
+        return Finding(f"Too little to compare the hours of the week: {', and '.join(lacks)}", False)
     mean = transfer_count / sum(row["hour_count"] for row in served)
     busiest = max(served, key=lambda row: row["mean_transfer_count"])
     ratio = busiest["mean_transfer_count"] / mean
@@ -47,9 +51,9 @@ def draw(facts: Facts) -> "list[altair.TopLevelMixin]":
 
     means = [row["mean_transfer_count"] for row in facts["week"] if row["hour_count"]]
     weekdays = [row["weekday_name"] for row in facts["week"] if row["hour"] == 0]
-    top = max(means, default=0) or 1
-    # The ends of the first five of six equal steps.
-    ends = [top * step / 6 for step in range(1, 6)]
+    # The ends of the first five of six equal steps, which are round numbers, so that the legend is exact.
+    step = charts.round_up(max(means, default=0) / 6 or 1)
+    ends = [step * number for number in range(1, 6)]
     return [
         charts.plot("week", "mean transfers per hour in service", height=130)
         .mark_rect(stroke=charts.GRID, strokeWidth=0.5)
@@ -65,7 +69,7 @@ def draw(facts: Facts) -> "list[altair.TopLevelMixin]":
                 "mean_transfer_count:Q",
                 title=None,
                 scale=alt.Scale(type="threshold", domain=ends, range=charts.HEAT),
-                legend=alt.Legend(format=",.2~r"),
+                legend=alt.Legend(format=",~g"),
             ),
         )
         .transform_filter("datum.hour_count > 0")
@@ -81,7 +85,8 @@ SECTION = Section(
     FROM mart.hour_profiles(archive => %(archive)s, since => %(since)s, until => %(until)s)
     ORDER BY weekday, hour
     """,
-    silence="These logs report no transfer whose hour is known.",
+    needs=("activity",),
+    silence="No transfer has a known hour.",
     find=find,
     draw=draw,
     caption=(
