@@ -13,7 +13,16 @@ from markupsafe import Markup
 
 from tapewise.report.charts import render, write_spec
 from tapewise.report.page import Page, Table
-from tapewise.report.section import Answer, Facts, Finding, Section, collect_facts, find, find_limits
+from tapewise.report.section import (
+    Answer,
+    Facts,
+    Finding,
+    Section,
+    collect_facts,
+    find,
+    find_limits,
+    group_headings,
+)
 from tapewise.report.text import describe_answer, name_columns, summarise
 
 # Charts are rendered at the same time, each by an engine of its own.
@@ -70,17 +79,15 @@ def make_page(page: Page, made_at: datetime, version: str) -> str:
                 for text in [summarise(answer)]
             ),
         ],
-        silent_about=_pair_reasons(page.about, page.reasons),
+        silent_about=[
+            (answer.section, page.reasons[answer.section.name])
+            for answer in page.about
+            if answer.section.name in page.reasons
+        ],
         notable=[(name, finding) for name, finding in findings.items() if finding.is_notable],
         parts=sorted(parts, key=lambda part: not part.panels),  # figures first, then tables
-        silent=_pair_reasons(page.answers, page.reasons),
+        silent=group_headings(page.answers, page.reasons),
     )
-
-
-def _pair_reasons(answers: Sequence[Answer], reasons: Mapping[str, str]) -> list[tuple[Section, str]]:
-    return [
-        (answer.section, reasons[answer.section.name]) for answer in answers if answer.section.name in reasons
-    ]
 
 
 def _draw(answers: Sequence[Answer], facts: Facts) -> Mapping[str, Sequence[Markup]]:

@@ -135,6 +135,15 @@ def find_reasons(answers: Sequence[Answer]) -> dict[str, str]:
     return {answer.section.name: _explain(answer, facts) for answer in answers if not answer.rows}
 
 
+def group_headings(answers: Sequence[Answer], reasons: Mapping[str, str]) -> dict[str, list[str]]:
+    """The headings of the sections that are left out for each of `reasons`."""
+    headings: dict[str, list[str]] = {}
+    for answer in answers:
+        if (reason := reasons.get(answer.section.name)) is not None:
+            headings.setdefault(reason, []).append(answer.section.heading)
+    return headings
+
+
 def _explain(answer: Answer, facts: Facts) -> str:
     if answer.lacking is not None:
         # Activity is what transfers are counted from.

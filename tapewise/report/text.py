@@ -1,6 +1,6 @@
 """A report as text for people: tables with readable numbers, and why a section is empty."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from textwrap import wrap
 from typing import Any
@@ -9,7 +9,7 @@ import click
 
 from tapewise.clustering.names import format_bytes, format_seconds
 from tapewise.report.phrases import say_time
-from tapewise.report.section import COUNTED_SINCE, Answer, Finding, Section, find_limits
+from tapewise.report.section import COUNTED_SINCE, Answer, Finding, find_limits, group_headings
 from tapewise.schema.texts import escape_controls
 from tapewise.tables import print_table
 
@@ -50,7 +50,7 @@ def print_answers(answers: Iterable[Answer], reasons: Mapping[str, str], absent:
     for answer in answers:
         if answer.rows:
             _print_answer(answer, absent, limits.get(answer.section.name))
-    _print_reasons([answer.section for answer in answers if answer.section.name in reasons], reasons)
+    _print_reasons(group_headings(answers, reasons))
 
 
 def _print_answer(answer: Answer, absent: str, limit: str | None) -> None:
@@ -65,11 +65,8 @@ def _print_answer(answer: Answer, absent: str, limit: str | None) -> None:
             click.echo("\n" + "\n".join(wrap(answer.section.note, 110)))
 
 
-def _print_reasons(sections: Iterable[Section], reasons: Mapping[str, str]) -> None:
+def _print_reasons(headings: Mapping[str, Sequence[str]]) -> None:
     """Print which sections are left out, by the reason."""
-    headings: dict[str, list[str]] = {}
-    for section in sections:
-        headings.setdefault(reasons[section.name], []).append(section.heading)
     if headings:
         print_heading("What is left out, and why")
     for reason, left_out in headings.items():

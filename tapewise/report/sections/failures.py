@@ -45,6 +45,7 @@ def draw(facts: Facts) -> "list[altair.TopLevelMixin]":
 
     return [
         charts.plot("failures", height=16 * len(facts["failures"]) + 20)
+        .properties(width=charts.WIDTH - 30)  # the names of codes are long
         .mark_bar(color=charts.VERMILLION)
         .encode(
             x=alt.X("failed_count:Q", title="failures", axis=charts.count_axis()),
