@@ -62,7 +62,9 @@ def run(line_count: int) -> None:
     print(f"{'format':<18} {'kind':<8} {'bytes a line':>12} {'bytes/s':>9} {'lines/s':>9}   (nft = 1)")
     for name, (log_format, lines) in sorted(logs.items(), key=lambda item: -rates[item[0]]):
         layout = find_layout(log_format)
-        kind = "Python" if layout is None else "JSON" if layout.json_objects else "patterns"
+        kind = "Python" if layout is None else "patterns"
+        if layout is not None and layout.has_keys:
+            kind = "JSON" if layout.json_objects else "pairs"
         width = int(lines.str.len_bytes().sum()) / line_count
         shares = rates[name] / rates[PEER], best_s[PEER] / best_s[name]
         print(f"{name:<18} {kind:<8} {width:>12.0f} {shares[0]:>9.2f} {shares[1]:>9.2f}")

@@ -24,6 +24,12 @@ def restamp(log_format: Format, line: str, at: datetime | str) -> str:
     layout = find_layout(log_format)
     assert layout is not None, f"{log_format.name} is no layout"
     for kind in layout.lines:
+        if layout.pairs is not None:
+            read = read_pairs(layout, line)
+            if read is not None and is_kind(kind, read[1]):
+                found = read[0]
+                return _replace(line, found, _stamps(layout, kind, set(found.groupdict())), at)
+            continue
         if kind.when is not None:
             document = json.loads(line)
             if is_kind(kind, document):
@@ -35,8 +41,24 @@ def restamp(log_format: Format, line: str, at: datetime | str) -> str:
     raise AssertionError(f"no line of {log_format.name}: {line}")
 
 
-def owns(kind: Line, line: str) -> bool:
-    """Whether the line is of this kind, if it is of no earlier one."""
+def read_pairs(layout: Layout, line: str) -> tuple[re.Match[str], dict[str, str]] | None:
+    """What precedes the quoted pairs of a line, and the values of all keys by the layout's names for them.
+
+    None if nothing that precedes pairs begins the line.
+    """
+    found = re.match((layout.head or "").replace("(?<", "(?P<"), line)
+    if found is None:
+        return None
+    names = {name: path for path, name in layout.names.items()}
+    pairs = re.findall(r'([^ "=]+)="([^"]*)"', line[found.end() :])
+    return found, {names.get(name, name): text for name, text in pairs} | found.groupdict()
+
+
+def owns(layout: Layout, kind: Line, line: str) -> bool:
+    """Whether the line is of this kind of the layout, if it is of no earlier one."""
+    if layout.pairs is not None:
+        read = read_pairs(layout, line)
+        return read is not None and is_kind(kind, read[1])
     if kind.when is not None:
         return line.startswith("{") and is_kind(kind, json.loads(line))
     return python_regex(kind).match(line) is not None

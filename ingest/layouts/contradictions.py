@@ -7,7 +7,7 @@ import polars as pl
 
 from tapewise.ingest.layouts.columns import TABLES, allowed_values, columns_of_table, kind_of, needed_columns
 from tapewise.ingest.layouts.descriptions import FORMULAS, Column, Layout, Line, Value
-from tapewise.ingest.layouts.keys import make_schema, split_path
+from tapewise.ingest.layouts.keys import head_groups, make_schema, split_path
 from tapewise.ingest.layouts.records import said_columns
 from tapewise.ingest.layouts.times import lacks_day, lacks_year
 from tapewise.ingest.records.columns import RECORD_SCHEMA
@@ -35,6 +35,8 @@ def check_layout(layout: Layout, label: str) -> None:
         _fail(label, f"lines[{doubles[0]}]", f"{names[doubles[0]]} of the lines have that name")
     for name, value in layout.columns.items():
         _check_column(f"{label}: columns.{name}", name, value)
+    if layout.head is not None:
+        _compile(label, "head", layout.head)
     for kind in layout.lines:
         where = f"{label}: lines[{kind.name}]"
         groups = _find_groups(where, layout, kind)
@@ -62,13 +64,15 @@ def _find_groups(where: str, layout: Layout, kind: Line) -> tuple[str, ...]:
     """The names of the groups of a pattern, or the paths of the keys of an object."""
     if kind.when is not None:
         paths = layout.paths_of(kind)
-        for path in paths:
-            if split_path(path) is None:
+        of_head = head_groups(layout.head) if layout.head is not None else []
+        names = {path: layout.names.get(path, path) for path in paths if path not in of_head}
+        for path, name in names.items():
+            if split_path(name) is None:
                 _fail(
-                    where, "when" if path in kind.when else "columns", f"{path!r} is no path of keys", _PATHS
+                    where, "when" if path in kind.when else "columns", f"{name!r} is no path of keys", _PATHS
                 )
         try:
-            make_schema(way for path in paths if (way := split_path(path)) is not None)
+            make_schema(way for name in names.values() if (way := split_path(name)) is not None)
         except ValueError as error:
             _fail(where, "columns", str(error), _PATHS)
         return paths

@@ -33,6 +33,12 @@ If lines are JSON objects, keys take the place of patterns and groups:
     event_at = { group = "time", epoch = "s" }
     operation = { group = "what.type" }
     size_bytes = { group = "bytes" }
+
+If they are pairs, such as `bytes="1024" who="kim"`, `pairs` says how they are written, and `head` what
+precedes them, whose groups are values, too:
+
+    pairs = { between = " ", is_quoted = true }
+    head = '(?<time>[0-9.]+) (?<host>[^ ]+): '
 """
 
 import json
@@ -202,11 +208,26 @@ def _flatten(when: dict[str, Any], prefix: str = "") -> dict[str, Any]:
     return found
 
 
+class Pairs(Part):
+    """How the pairs of a line are written: `key=value`, with a text between them, or `key="value"`."""
+
+    between: Annotated[str, Field(min_length=1)] = " "
+    is_quoted: StrictBool = False
+
+    @model_validator(mode="after")
+    def _check_between(self) -> Self:
+        if not self.is_quoted and (len(self.between) != 1 or self.between == "="):
+            raise ValueError("between is one sign, and not =, unless is_quoted is true")
+        return self
+
+
 class Layout(Part):
     """The description of a log format. `nulls` lists texts that mean "no value"; `about` is for people.
 
     `line_start` is a pattern for the beginning of every line, used to find lines whose newline was lost.
-    `json` says that lines are JSON objects. `of_parts` says that transfers are reads and writes within files.
+    `json` says that lines are JSON objects, and `pairs` how lines of pairs are written. Either may follow a
+    `head`, a pattern whose groups are values like those of keys. `names` has what the log calls keys, where
+    the layout calls them otherwise. `of_parts` says that transfers are reads and writes within files.
     """
 
     title: Annotated[str, Field(min_length=1)]
@@ -216,6 +237,9 @@ class Layout(Part):
     nulls: tuple[str, ...] = ()
     line_start: Annotated[str, Field(min_length=1)] | None = None
     json_objects: Annotated[StrictBool, Field(alias="json")] = False
+    pairs: Pairs | None = None
+    head: Annotated[str, Field(min_length=1)] | None = None
+    names: dict[str, str] = {}
     of_parts: StrictBool = False
     columns: dict[str, Value] = {}
     lines: Annotated[tuple[Line, ...], Field(min_length=1)]
@@ -235,13 +259,23 @@ class Layout(Part):
         }
         return tuple(sorted(named | (line.when or {}).keys()))
 
+    @property
+    def has_keys(self) -> bool:
+        """Whether lines name their values, as JSON objects or pairs."""
+        return self.json_objects or self.pairs is not None
+
     @model_validator(mode="after")
-    def _check_objects(self) -> Self:
+    def _check_keys(self) -> Self:
         has_when = any(kind.when is not None for kind in self.lines)
-        if has_when and not self.json_objects:
-            raise ValueError("lines have when, but json is not true")
-        if self.json_objects and not has_when:
-            raise ValueError("json is true, but no lines have when")
+        if self.json_objects and self.pairs is not None:
+            raise ValueError("json is true, but there are also pairs")
+        if has_when and not self.has_keys:
+            raise ValueError("lines have when, but json is not true, and there are no pairs")
+        if self.has_keys and not has_when:
+            said = "json is true" if self.json_objects else "there are pairs"
+            raise ValueError(f"{said}, but no lines have when")
+        if not self.has_keys and (self.head is not None or self.names):
+            raise ValueError("head and names are for JSON objects and pairs")
         return self
 
     def meaning(self) -> str:

@@ -27,6 +27,8 @@ SUFFIX = ".toml"
 HOW_TO = "docs/how-to/own-format.md shows how to write a layout; `tapewise formats show xferlog` prints one."
 _FOLDER = files("tapewise.ingest.layouts")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,62}")
+# What a layout has from the one that it is `like`. Own columns replace others; own lines precede others.
+_TAKEN_OVER = ("clock_resolution_s", "nulls", "of_parts", "columns", "lines")
 # The date for example lines that contain none.
 _SOME_DAY = date(1997, 11, 5)
 
@@ -141,10 +143,32 @@ def _read_layout(text: str, label: str) -> Layout:
         said = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise LayoutError(f"{label}: is not valid TOML: {error}", hint=HOW_TO) from None
+    said = _take_over(said, label)
     try:
         return Layout.model_validate(said)
     except ValidationError as error:
         raise LayoutError(f"{label}: {_describe_faults(error.errors(), said)}", hint=HOW_TO) from None
+
+
+def _take_over(said: dict[str, Any], label: str) -> dict[str, Any]:
+    """Return `said` with the columns, lines and some other keys of the layout that it is `like`."""
+    if "like" not in said:
+        return said
+    name = said["like"]
+    if not (isinstance(name, str) and _NAME.fullmatch(name) and (_FOLDER / f"{name}{SUFFIX}").is_file()):
+        raise LayoutError(
+            escape_controls(f"{label}: like: no layout {name!r} comes with Tapewise"),
+            hint="`tapewise formats` lists the formats.",
+        )
+    base = _take_over(tomllib.loads(show_layout(name)), label)
+    own = {key: value for key, value in said.items() if key != "like"}
+    for key in ("columns", "lines"):
+        # A value that is no table or list is a fault, which is reported where all faults are.
+        if isinstance(own.get(key), dict):
+            own[key] = base[key] | own[key]
+        elif isinstance(own.get(key), list):
+            own[key] = own[key] + base[key]
+    return {key: base[key] for key in _TAKEN_OVER if key in base} | own
 
 
 def _describe_faults(faults: Sequence[ErrorDetails], said: dict[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""Reads lines that name their values: JSON objects."""
+"""Reads lines that name their values: JSON objects, and pairs such as `key="value"`."""
 
 import io
 import re
@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 import polars as pl
+
+from tapewise.ingest.layouts.descriptions import Pairs
 
 # A name in a path; one that contains a point is in quotation marks.
 _NAME = r'(?:"[^"]+"|[^."]+)'
@@ -15,12 +17,20 @@ _NUL = "\x00"
 # object, except about half a surrogate pair and objects within more than a hundred others.
 _DISPUTED = r"\\u[dD][89a-fA-F]|(?:[\[{][^\[{]*){100}"
 
+# What a value of a pair may contain that JSON would escape.
+_ESCAPED = r'"\\\x00-\x1f'
+
 
 def split_path(path: str) -> tuple[str, ...] | None:
     """The names on the way to a value: `status.code`, `"sec.app"`. None if `path` is written otherwise."""
     if not _PATH.fullmatch(path):
         return None
     return tuple(name.strip('"') for name in re.findall(_NAME, path))
+
+
+def head_groups(head: str) -> list[str]:
+    """The names of the groups of the pattern that precedes an object or pairs."""
+    return [name for name in pl.Series([""]).str.extract_groups(head).struct.fields if not name.isdecimal()]
 
 
 def read_json(lines: pl.Series, paths: Iterable[str]) -> tuple[pl.Series, pl.Series]:
@@ -51,6 +61,43 @@ def read_json(lines: pl.Series, paths: Iterable[str]) -> tuple[pl.Series, pl.Ser
         places = pl.DataFrame({"place": pl.int_range(len(lines), dtype=pl.UInt32, eager=True)})
         texts = places.join(objects_at, on="place", how="left", maintain_order="left")
     return texts.select(pl.struct(*ways).alias("keys"))["keys"], is_object
+
+
+def read_pairs(lines: pl.Series, paths: Iterable[str], pairs: Pairs) -> tuple[pl.Series, pl.Series]:
+    """Read lines of pairs as `read_json` reads objects; a path is a key, whatever the order of the pairs.
+
+    Between pairs, and after the last one, the text `between` may be repeated. A value in quotation marks
+    contains none. Without these, the first sign of equality ends the key, and `between` ends the value.
+    """
+    end = rf"(?:(?:{re.escape(pairs.between)})+|$)"
+    is_plain, objects = pl.repeat(False, len(lines), eager=True), lines
+    if pairs.is_quoted:
+        # If no value begins with what ends a pair, and none ends with a sign of equality, each `="` begins a
+        # value, and every other quotation mark ends one. Then pairs are rewritten three times faster.
+        no_first = rf"{_ESCAPED}\s{re.escape(pairs.between[0])}"
+        value = rf"(?:[^{no_first}=]|[^{no_first}][^{_ESCAPED}]*[^{_ESCAPED}=])?"
+        is_plain = lines.str.contains(rf'^(?:[^=\s{_ESCAPED}]+="{value}"{end})+$')
+        members = '"' + lines.str.replace_all('="', '":"', literal=True).str.replace_all(rf'"{end}', '","')
+        objects = "{" + members.str.strip_suffix(',"') + "}"
+    if not is_plain.all():
+        others = _write_objects(lines.filter(~is_plain), end, pairs)
+        objects = objects.scatter((~is_plain).arg_true(), others)
+    return read_json(objects, paths)
+
+
+def _write_objects(lines: pl.Series, end: str, pairs: Pairs) -> pl.Series:
+    """Rewrite lines of pairs as JSON objects; other lines become empty. `end` matches what ends a pair."""
+    between = re.escape(pairs.between)
+    pair = r'([^"=\s]+)="([^"]*)"' if pairs.is_quoted else rf"([^={between}]+)=([^{between}]*)"
+    is_of_pairs = lines.str.contains(rf"^(?:{pair}{end})+$")
+    texts = lines.str.replace_all("\\", "\\\\", literal=True)
+    if not pairs.is_quoted:
+        texts = texts.str.replace_all('"', '\\"', literal=True)
+    # JSON has no control characters in texts.
+    texts = texts.str.replace_all("\t", "\\t", literal=True).str.replace_all(r"[\x00-\x1f]", "\ufffd")
+    members = texts.str.replace_all(rf"{pair}{end}", '"${1}":"${2}",').str.strip_suffix(",")
+    objects = pl.when(is_of_pairs).then("{" + members + "}").otherwise(pl.lit(""))
+    return pl.select(objects).to_series()
 
 
 def _read_objects(lines: pl.Series, ways: Iterable[tuple[str, ...]]) -> pl.DataFrame | None:

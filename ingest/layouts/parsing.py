@@ -7,7 +7,7 @@ from functools import partial
 import polars as pl
 
 from tapewise.ingest.layouts.descriptions import Layout, Line
-from tapewise.ingest.layouts.keys import read_json
+from tapewise.ingest.layouts.keys import head_groups, read_json, read_pairs
 from tapewise.ingest.layouts.records import make_records
 from tapewise.ingest.records.columns import RECORD_SCHEMA
 from tapewise.ingest.records.fields import bare_lines
@@ -67,8 +67,8 @@ class LayoutParser:
         is_blank = rest["line"].str.strip_chars(" \t\r") == ""
         blank, rest = rest.filter(is_blank), rest.filter(~is_blank)
         kinds = []
-        if self.layout.json_objects and rest.height:
-            keys, is_object = read_json(rest["line"], self._list_paths(only_further=only_further))
+        if self.layout.has_keys and rest.height:
+            keys, is_object = self._read_keys(rest["line"], only_further=only_further)
             objects, rest = rest.with_columns(keys.alias("groups")).filter(is_object), rest.filter(~is_object)
             is_free = pl.repeat(True, objects.height, eager=True)
             # An object is of the first kind whose values it has; a pattern is looked for in other lines only.
@@ -89,6 +89,24 @@ class LayoutParser:
                 kinds.append((index, rest.with_columns(groups.alias("groups")).filter(is_own)))
                 rest = rest.filter(~is_own)
         return blank, kinds, rest
+
+    def _read_keys(self, lines: pl.Series, *, only_further: bool) -> tuple[pl.Series, pl.Series]:
+        """What lines name, as a struct with a field for each path, and whether they are objects or pairs."""
+        layout, head = self.layout, []
+        if layout.head is not None:
+            found = lines.str.extract_groups(rf"^(?:{layout.head})(?<matched>.*)$")
+            head = [found.struct.field(name) for name in head_groups(layout.head)]
+            lines = found.struct.field("matched").fill_null("")
+        taken = {each.name for each in head}
+        paths = sorted(self._list_paths(only_further=only_further) - taken)
+        names = [layout.names.get(path, path) for path in paths]
+        keys, is_object = (
+            read_json(lines, names) if layout.pairs is None else read_pairs(lines, names, layout.pairs)
+        )
+        if not head and not layout.names:
+            return keys, is_object
+        values = [keys.struct.field(name).alias(path) for path, name in zip(paths, names, strict=True)]
+        return pl.DataFrame([*head, *values]).to_struct("groups"), is_object
 
     def _list_paths(self, *, only_further: bool) -> set[str]:
         paths: set[str] = set()
@@ -114,16 +132,29 @@ class FurtherParser:
         """
         layout = self.parser.layout
         parts = [pl.DataFrame(schema=FURTHER_SCHEMA | {"rejected": pl.String()})]
-        for index, own in self.parser.sort_lines(lines, only_further=True)[1]:
+        # Few lines have further facts, so most need not be sorted again.
+        rows = self._find_candidates(lines)
+        for index, own in self.parser.sort_lines(lines.gather(rows), only_further=True)[1]:
             for ordinal, fact in enumerate(layout.lines[index].list_facts()[1:], start=1):
                 records = complete_records(own.height, make_records(layout, fact, own, settings))
                 found = records.with_columns(
-                    own["row"],
+                    rows.gather(own["row"]).alias("row"),
                     ordinal=pl.lit(ordinal, pl.Int16),
                     table=pl.lit(fact.table),
                 ).filter(pl.col("rejected").is_null() | (pl.col("rejected") != UNRECOGNISED))
                 parts.append(found.select(parts[0].columns))
         return pl.concat(parts)
+
+    def _find_candidates(self, lines: pl.Series) -> pl.Series:
+        """The positions of all lines that may have further facts, and of some others."""
+        texts: list[str] = []
+        for kind in self.parser.layout.lines:
+            if kind.also and not kind.when:
+                return pl.int_range(len(lines), dtype=pl.UInt32, eager=True)
+            if kind.also and kind.when:
+                texts += next(iter(kind.when.values()))
+        # JSON may write any sign of a text as an escape.
+        return lines.str.contains_any([*texts, "\\"]).arg_true()
 
 
 def _has_values(keys: pl.Series, when: Mapping[str, Collection[str]]) -> pl.Series:

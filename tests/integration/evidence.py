@@ -97,7 +97,8 @@ VIOLATIONS = {
         JOIN ledger.sources ON sources.id = facts.source_id
         -- What a site's own layout tells is the site's affair.
         WHERE layout_text IS NULL
-        AND format NOT IN ('hpss-daily', 'dcache', 'dcache-json', 'samqfs', 'xrdpfc', 'cta')
+        AND format NOT IN ('hpss-daily', 'dcache', 'dcache-json', 'samqfs', 'xrdpfc')
+        AND format NOT IN ('cta', 'cta-text', 'cta-syslog')
         AND (
             (facts.user_id IS NULL) <> (format IN ('stat', 'unitree-tape', 'library-trace', 'hsi-client'))
             OR (transfers.id IS NOT NULL AND facts.host_id IS NULL
@@ -106,7 +107,7 @@ VIOLATIONS = {
     """,
     "a file without a day where its lines have none, or with one where they have": """
         SELECT path, log_date FROM ledger.log_files JOIN ledger.sources ON sources.id = source_id
-        WHERE (log_date IS NULL) <> (format NOT IN ('cond', 'yearless', 'hsi-client', 'dcache'))
+        WHERE (log_date IS NULL) <> (format NOT IN ('cond', 'yearless', 'hsi-client', 'dcache', 'cta-text'))
     """,
     "a job ended on another day than its file's": """
         SELECT path, log_date, ended_at FROM core.unitree_jobs

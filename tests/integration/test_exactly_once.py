@@ -102,7 +102,7 @@ def fate(line: bytes) -> str:
     if line.startswith(b"broken"):
         return "rejected"
     for layout in LAYOUTS:
-        owners = (kind for kind in layout.lines if owns(kind, line.decode()))
+        owners = (kind for kind in layout.lines if owns(layout, kind, line.decode()))
         if (owner := next(owners, None)) is not None:
             return "fact" if owner.ignored is None else "ignored"
     # Ignored lines report transfers between machines other than the archive.

@@ -26,9 +26,20 @@ from tests.integration.evidence import check_warehouse, read_facts
 
 Load = Callable[..., FileResult]
 
-FAMILIES = ("hsi-client", "sdsc", "srb", "dcache", "dcache-json", "xrdpfc", "samqfs", "cta")
+FAMILIES = (
+    "hsi-client",
+    "sdsc",
+    "srb",
+    "dcache",
+    "dcache-json",
+    "xrdpfc",
+    "samqfs",
+    "cta",
+    "cta-text",
+    "cta-syslog",
+)
 # File names for formats whose lines lack the day or the year.
-NAMES = {"hsi-client": "hsi.2019-03-05.log", "dcache": "billing-2019.03.05"}
+NAMES = {"hsi-client": "hsi.2019-03-05.log", "dcache": "billing-2019.03.05", "cta-text": "cta-taped-20250817"}
 
 
 def write(folder: Path, name: str, lines: list[str] | tuple[str, ...], file: str | None = None) -> Path:

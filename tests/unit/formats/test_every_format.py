@@ -272,6 +272,7 @@ UNDECIDABLE = {
     "library-trace": r"[A-Za-z0-9]{1,32}",
     "gridftp": r"\[2211\] .* :: Transfer stats: ",
     "hsi-client": " +",
+    "cta-text": r"\[[0-9.]+\] ",
 }
 
 

@@ -223,10 +223,68 @@ def test_values_of_cta(number: int, changes: dict[str, object], expected: dict[s
     assert {name: found[name] for name in expected} == expected
 
 
-@pytest.mark.parametrize("name", ["cta", "dcache-json", "xrdpfc", "samqfs"])
+def write_text(line: str, time: str) -> str:
+    """Write an object of CTA as pairs: without what only objects have, and with 0 and 1 as flags."""
+    said = json.loads(line)
+    names = {"log_level": "LVL", "pid": "PID", "tid": "TID", "message": "MSG"}
+    only_of_objects = {
+        *("epoch_time", "local_time", "hostname", "program", "drive_name", "instance", "sched_backend"),
+        *("cta_version", "log_schema_version", "source_location"),
+    }
+    values = {key: int(each) if isinstance(each, bool) else each for key, each in said.items()}
+    pairs = [f'{names.get(key, key)}="{each}"' for key, each in values.items() if key not in only_of_objects]
+    return f"{time} {said['hostname']} {said['program']}: {' '.join(pairs)} "
+
+
+@pytest.mark.parametrize("number", range(len(FORMATS["cta"].examples)))
+def test_pairs_of_cta_say_what_its_objects_say(number: int):
+    line = FORMATS["cta"].examples[number]
+    at = datetime.fromtimestamp(json.loads(line)["epoch_time"], UTC)
+    expected = record("cta", line)
+    assert record("cta-syslog", write_text(line, f"{at:%Y-%m-%dT%H:%M:%S.%f}+00:00")) == expected
+    own = write_text(line, f"{at:%b %d %H:%M:%S.%f}")
+    text = FORMATS["cta-text"]
+    settings = settings_of(text, "UTC", at.date())
+    for each in (own, f"[{at.timestamp():.9f}] {own}", own.replace(f"{at:.%f}", f"{at:.%f}999", 1)):
+        assert parse(text, [each], settings).to_dicts() == [expected], each
+
+
+def test_real_pairs_of_cta_are_known(sample_logs: Path):
+    """Real lines of CERN's frontend and of RAL's tape servers say nothing of files on tape."""
+    text, syslog = FORMATS["cta-text"], FORMATS["cta-syslog"]
+    for name, other_count in (("cta-frontend-kv.real.log", 0), ("cta-taped-kv.real.log", 3)):
+        lines = (sample_logs / TODAY / name).read_text().splitlines()
+        settings = settings_of(text, "UTC", datetime(2024, 3, 13).date())
+        found = parse(text, lines, settings).to_dicts()
+        assert [each["ignored"] for each in found].count("another message") == len(lines) - other_count
+        found = parse(syslog, lines).to_dicts()
+        assert [each["ignored"] for each in found].count("another message") == other_count
+
+
+def test_constructed_pairs_of_cta_become_steps_of_a_mount(sample_logs: Path):
+    lines = (sample_logs / TODAY / "cta-taped-kv.constructed.log").read_text().splitlines()
+    settings = settings_of(FORMATS["cta-text"], "Europe/Zurich", datetime(2025, 8, 17).date())
+    found = parse(FORMATS["cta-text"], lines, settings).to_dicts()
+    assert [(each["table"], each["operation"], each["ignored"]) for each in found] == [
+        ("tape_events", "read from tape", None),
+        ("stages", "write to disk", None),
+        ("tape_events", "unmount", None),
+        (None, None, "another message"),
+    ]
+    assert found[0]["event_at"].astimezone(UTC) == datetime(2025, 8, 17, 6, 21, 59, 250_000, tzinfo=UTC)
+    assert (found[1]["size_bytes"], found[1]["duration_s"]) == (5_000_000_000, 14.36)
+
+
+@pytest.mark.parametrize("name", ["cta", "cta-text", "cta-syslog", "dcache-json", "xrdpfc", "samqfs"])
 def test_no_line_of_another_sample_is_a_fact(sample_logs: Path, name: str):
-    own = {"dcache-json": "dcache-billing-json", "cta": "cta-taped-json"}.get(name, name)
+    own = {
+        "dcache-json": ("dcache-billing-json",),
+        "cta": ("cta-taped-json",),
+        "cta-text": ("cta-taped-kv", "cta-frontend-kv"),
+        "cta-syslog": ("cta-taped-kv",),
+    }.get(name, (name,))
     for path in sorted((sample_logs / TODAY).glob("*.log")):
         if not path.name.startswith(own):
-            found = parse(FORMATS[name], path.read_text().splitlines())
+            settings = settings_of(FORMATS[name], "UTC", datetime(2024, 3, 13).date())
+            found = parse(FORMATS[name], path.read_text().splitlines(), settings)
             assert found["table"].null_count() == found.height, path

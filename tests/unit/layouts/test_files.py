@@ -217,6 +217,6 @@ def test_bundled_layouts_are_valid_and_have_an_example_of_each_pattern(name, tmp
 
 def _owner(layout, line):
     for kind in layout.lines:
-        if owns(kind, line):
+        if owns(layout, kind, line):
             return kind
     return None

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from tapewise.ingest.layouts.descriptions import Column, Fraction, Layout, Line
+from tapewise.ingest.layouts.descriptions import Column, Fraction, Layout, Line, Pairs
 from tests.unit.layouts.made_up import make, read
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "layouts.md"
 
 
-@pytest.mark.parametrize("part", [Layout, Line, Column, Fraction])
-def test_the_page_names_each_key(part: type[Layout | Line | Column | Fraction]) -> None:
+@pytest.mark.parametrize("part", [Layout, Line, Column, Fraction, Pairs])
+def test_the_page_names_each_key(part: type[Layout | Line | Column | Fraction | Pairs]) -> None:
     text = PAGE.read_text(encoding="utf-8")
     shown = set(
         re.findall(r"\w+", " ".join(re.findall(r"`[^`\n]+`|^```.*?^```", text, re.MULTILINE | re.DOTALL)))
