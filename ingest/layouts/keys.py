@@ -53,8 +53,9 @@ def read_json(lines: pl.Series, paths: Iterable[str]) -> tuple[pl.Series, pl.Ser
         is_object &= lines.str.json_path_match("$").is_not_null()
         found = _read_objects(lines.filter(is_object), ways.values())
         assert found is not None, "both parsers agree about what is an object"
-    texts = found.select(
-        _get(way).str.replace_all(_NUL, "\ufffd", literal=True).alias(path) for path, way in ways.items()
+    texts = pl.DataFrame(
+        _get(found, way).str.replace_all(_NUL, "\ufffd", literal=True).alias(path)
+        for path, way in ways.items()
     )
     if not is_object.all():
         objects_at = pl.DataFrame({"place": is_object.arg_true()}).hstack(texts)
@@ -130,8 +131,8 @@ def _make_types(tree: dict[str, Any]) -> dict[str, pl.DataType]:
     }
 
 
-def _get(way: tuple[str, ...]) -> pl.Expr:
-    value = pl.col(way[0])
-    for name in way[1:]:
-        value = value.struct.field(name)
-    return value
+def _get(objects: pl.DataFrame, way: tuple[str, ...]) -> pl.Series:
+    """The values on the way. An expression would take a name such as `*` or `^a$` for a pattern."""
+    for name in way[:-1]:
+        objects = objects.get_column(name).struct.unnest()
+    return objects.get_column(way[-1])

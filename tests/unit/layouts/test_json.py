@@ -262,6 +262,11 @@ def test_a_value_is_read_from_the_first_of_equal_keys():
     assert [None if each is None else each["a"] for each in keys] == ["1", None, '[1, {"b": true}]']
 
 
+def test_names_that_look_like_patterns_are_names():
+    keys, _ = read_json(pl.Series(['{"*":1,"^a$":{"*":2},"a":3}']), ["*", "^a$.*", "a"])
+    assert keys.to_list() == [{"*": "1", "^a$.*": "2", "a": "3"}]
+
+
 def test_a_layout_may_look_at_no_value_at_all(tmp_path):
     text = "title = 'x'\njson = true\nexamples = ['{}']\n[[lines]]\nname = 'any'\nignored = 'any'\nwhen = {}"
     found = read(make(tmp_path, text), "{}", '{"a": 1}', "a")
