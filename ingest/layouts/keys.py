@@ -61,7 +61,7 @@ def read_json(lines: pl.Series, paths: Iterable[str]) -> tuple[pl.Series, pl.Ser
         objects_at = pl.DataFrame({"place": is_object.arg_true()}).hstack(texts)
         places = pl.DataFrame({"place": pl.int_range(len(lines), dtype=pl.UInt32, eager=True)})
         texts = places.join(objects_at, on="place", how="left", maintain_order="left")
-    return texts.select(pl.struct(*ways).alias("keys"))["keys"], is_object
+    return texts.to_struct("keys"), is_object
 
 
 def read_pairs(lines: pl.Series, paths: Iterable[str], pairs: Pairs) -> tuple[pl.Series, pl.Series]:
