@@ -60,7 +60,7 @@ def read_json(lines: pl.Series, paths: Iterable[str]) -> tuple[pl.Series, pl.Ser
     if not is_object.all():
         objects_at = pl.DataFrame({"place": is_object.arg_true()}).hstack(texts)
         places = pl.DataFrame({"place": pl.int_range(len(lines), dtype=pl.UInt32, eager=True)})
-        texts = places.join(objects_at, on="place", how="left", maintain_order="left")
+        texts = places.join(objects_at, on="place", how="left", maintain_order="left").drop("place")
     return texts.to_struct("keys"), is_object
 
 
