@@ -12,6 +12,7 @@
     timezone = "UTC"
     counted = true                        # false: another source reports the same transfers
     complete = false                      # true: a last line without a newline is read too
+    strip = "[^ ]+ [^ ]+ hsi: "           # what another program writes before each line, a regular expression
     date_from = "mtime"                   # where days come from that lines lack (or days.csv, or a pattern);
                                           # default: the file's name
     pseudonymise = false                  # true: names become pseudonyms, which needs a key
@@ -59,6 +60,7 @@ class SourceSettings(BaseModel):
     shared: StrictBool = False
     complete: StrictBool = False
     date_from: str = "name"
+    strip: str | None = None
     pseudonymise: StrictBool = False
     silent_after_hours: Annotated[float, Field(strict=True, gt=0, le=CENTURY_H)] = DAY_AND_A_LITTLE_H
 

@@ -7,18 +7,24 @@ from typing import Any
 import click
 
 from tapewise.ingest.commands.output import report_failure, sum_failures
-from tapewise.ingest.commands.paths import expand_paths, keeping_standard_input, recursive_option
+from tapewise.ingest.commands.paths import (
+    expand_paths,
+    keeping_standard_input,
+    recursive_option,
+    strip_option,
+)
 from tapewise.ingest.detection.scoring import Detection, describe_share, detect_format
 from tapewise.schema.errors import LogFileError
 from tapewise.schema.texts import escape_controls
 
 
 @click.command()
+@strip_option
 @recursive_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per file, each on a line.")
 @click.argument("paths", nargs=-1, required=True, type=click.Path(readable=False, path_type=Path))
-def detect(is_recursive: bool, as_json: bool, paths: tuple[Path, ...]) -> None:
-    """List the formats that fit each of the log files PATHS (compressed or not), best first.
+def detect(prefix: str | None, is_recursive: bool, as_json: bool, paths: tuple[Path, ...]) -> None:
+    r"""List the formats that fit each of the log files PATHS (compressed or not), best first.
 
     Also shows how many of the file's lines each format fits. A format fits a line if it recognises the line,
     even if it then rejects the line's date or a number in it. Blank lines do not count. Small files are
@@ -31,12 +37,13 @@ def detect(is_recursive: bool, as_json: bool, paths: tuple[Path, ...]) -> None:
     Example:
       tapewise detect /var/log/hpss/*
       ssh mover tail -1000 /var/log/hsi.log | tapewise detect -
+      tapewise detect --strip '[^ ]+ [^ ]+ hsi\[[0-9]+\]: ' /var/log/messages
     """
     failures: list[LogFileError] = []
     with keeping_standard_input(expand_paths(paths, is_recursive=is_recursive)) as files:
         for path in files:
             try:
-                detection = detect_format(path)
+                detection = detect_format(path, prefix)
             except LogFileError as error:
                 failures.append(error)
                 report_failure(path, error, as_json=as_json)

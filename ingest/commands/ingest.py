@@ -24,7 +24,7 @@ from tapewise.ingest.commands.path_loads import (
     load_paths,
     name_formats,
 )
-from tapewise.ingest.commands.paths import STANDARD_INPUT, expand_paths, recursive_option
+from tapewise.ingest.commands.paths import STANDARD_INPUT, expand_paths, recursive_option, strip_option
 from tapewise.ingest.detection.choosing import Choices, choose_formats
 from tapewise.ingest.loading.loads import FileResult
 from tapewise.ingest.pseudonyms.keys import get_key
@@ -49,6 +49,7 @@ FOR_PATHS = (
     "complete",
     "log_date",
     "dates",
+    "prefix",
     "pseudonymise",
     "is_recursive",
 )
@@ -127,6 +128,7 @@ DATE_RULE = _DateRuleType()
     help="Replace the names of users, machines and files with pseudonyms, using the key that"
     " TAPEWISE_PSEUDONYM_KEY_FILE or tapewise.toml names.",
 )
+@strip_option
 @recursive_option
 @click.option("--dry-run", is_flag=True, help="Report what would be loaded; write nothing.")
 @click.option(
@@ -223,6 +225,7 @@ def _load_paths(
     complete: bool,
     log_date: datetime | None,
     dates: DateRule | None,
+    prefix: str | None,
     pseudonymise: bool,
     dry_run: bool,
     jobs: int | None,
@@ -231,7 +234,7 @@ def _load_paths(
 ) -> None:
     """Load the files that the user named, each into its source."""
     _check_names(archive, source)
-    given = name_formats(format_name, paths)
+    given = name_formats(format_name, paths, prefix)
     if given is not None:
         check_dates(given, log_date, paths, dates)
     check_timezone(timezone)
@@ -255,7 +258,9 @@ def _load_paths(
             click.echo(f"Waiting for another load of '{archive}' to end ...", err=True)
 
     with open_ready_warehouse(settings) as warehouse:
-        choices = given or choose_formats(warehouse, archive, source, paths, is_complete=complete)
+        choices = given or choose_formats(
+            warehouse, archive, source, paths, is_complete=complete, prefix=prefix
+        )
         check_dates(choices, log_date, paths, dates)
         undated = drop_undated(choices, request)
         report_alike(undated, as_json=as_json)

@@ -12,6 +12,7 @@ from tapewise.ingest.loading.workers import FileTask, read_files
 from tapewise.ingest.nightly.run import prepare_source
 from tapewise.ingest.pseudonyms.keys import PseudonymKey
 from tapewise.ingest.records.format import Format
+from tapewise.ingest.records.prefixed_lines import strip_format
 from tapewise.ingest.sources.log_dates import DateRule
 from tapewise.ingest.sources.sources import Source, SourceRequest
 from tapewise.ingest.sources.unused import drop_unused_sources
@@ -67,9 +68,14 @@ class PathOutcome:
     error: TapewiseError | None = None
 
 
-def name_formats(format_name: str | None, paths: Sequence[Path]) -> Choices | None:
-    """Return the choices if the user named a format, which then applies to all files; otherwise None."""
-    return Choices(None, dict.fromkeys(paths, find_format(format_name))) if format_name else None
+def name_formats(format_name: str | None, paths: Sequence[Path], prefix: str | None = None) -> Choices | None:
+    """Return the choices if the user named a format, which then applies to all files; otherwise None.
+
+    What matches `prefix` is removed from lines first.
+    """
+    if not format_name:
+        return None
+    return Choices(None, dict.fromkeys(paths, strip_format(find_format(format_name), prefix)))
 
 
 def load_paths(

@@ -12,6 +12,7 @@ from typing import NoReturn
 
 import click
 
+from tapewise.ingest.records.prefixed_lines import check_prefix
 from tapewise.schema.errors import LogFileError
 
 STANDARD_INPUT = Path("-")
@@ -22,6 +23,21 @@ recursive_option = click.option(
     "is_recursive",
     is_flag=True,
     help="Read all files in folders that PATHS name, and in the folders within; hidden ones are passed over.",
+)
+
+
+def _take_prefix(_: click.Context, __: click.Parameter, prefix: str | None) -> str | None:
+    if prefix is not None:
+        check_prefix(prefix)
+    return prefix
+
+
+strip_option = click.option(
+    "--strip",
+    "prefix",
+    metavar="REGEX",
+    callback=_take_prefix,
+    help="Remove this from the beginning of each line, such as syslog's time and host, before it is read.",
 )
 
 

@@ -10,6 +10,7 @@ import psycopg
 from tapewise.ingest.detection.scoring import Detection, describe_share, detect_format
 from tapewise.ingest.formats.registry import find_format, restore_format
 from tapewise.ingest.records.format import Format
+from tapewise.ingest.records.prefixed_lines import strip_format
 from tapewise.schema.database import Warehouse
 from tapewise.schema.errors import LogFileError, SourceError
 
@@ -43,6 +44,7 @@ def choose_formats(
     paths: Sequence[Path],
     *,
     is_complete: bool = False,
+    prefix: str | None = None,
 ) -> Choices:
     """Choose the format of each of `paths`, to be loaded into `source` or, if None, their formats' sources.
 
@@ -54,24 +56,28 @@ def choose_formats(
         with closing(warehouse.connect()) as connection:
             held = find_held_format(connection, archive, source)
         if held is not None:
-            return Choices(f"the format of source '{source}'", dict.fromkeys(paths, held))
-    choices = read_formats(paths, is_complete=is_complete)
+            given = held if prefix is None else strip_format(find_format(held.name), prefix)
+            return Choices(f"the format of source '{source}'", dict.fromkeys(paths, given))
+    choices = read_formats(paths, is_complete=is_complete, prefix=prefix)
     if source is not None:
         _check_one_source(choices, source)
     _check_counted_once(choices)
     return choices
 
 
-def read_formats(paths: Sequence[Path], *, is_complete: bool = False) -> Choices:
-    """Detect the format of each of `paths`. A file without a format does not prevent this for the others."""
+def read_formats(paths: Sequence[Path], *, is_complete: bool = False, prefix: str | None = None) -> Choices:
+    """Detect the format of each of `paths`. A file without a format does not prevent this for the others.
+
+    What matches `prefix` is removed from lines first.
+    """
     choices = Choices("detected from its lines")
     for path in dict.fromkeys(paths):
         try:
-            detection = detect_format(path)
+            detection = detect_format(path, prefix)
             if detection.format is None and _has_no_line_yet(detection, is_complete=is_complete):
                 choices.empty.append(path)
             else:
-                choices.formats[path] = _settle_format(detection)
+                choices.formats[path] = strip_format(_settle_format(detection), prefix)
         except LogFileError as error:
             choices.failures[path] = error
     return choices

@@ -19,6 +19,7 @@ from tapewise.ingest.reading.files import LogFileReader, open_log
 from tapewise.ingest.reading.line_context import unfold_lines
 from tapewise.ingest.reading.lines import split_lines
 from tapewise.ingest.records.format import BLANK, UNRECOGNISED, Format, LineSettings
+from tapewise.ingest.records.prefixed_lines import strip_prefix
 from tapewise.ingest.sources.sources import EARLIEST_AT
 
 # This is ten thousand lines or more. Trying all formats on three pieces takes about a second.
@@ -80,17 +81,17 @@ def choose_format(fits: Sequence[FormatFit]) -> Format | None:
     return best.format if is_best and are_apart else None
 
 
-def detect_format(path: Path) -> Detection:
+def detect_format(path: Path, prefix: str | None = None) -> Detection:
     """Determine how well each format fits the file, by examining a megabyte or two of it.
 
     A small file is examined completely, a large one at its beginning, middle and end. A large compressed file
     is examined only at its beginning, because reading cannot start anywhere else. A last line without a
-    newline may be unfinished, so it does not count unless it is the only line. Raises LogFileError if the
-    file cannot be read.
+    newline may be unfinished, so it does not count unless it is the only line. What matches `prefix` is
+    removed from lines first. Raises LogFileError if the file cannot be read.
     """
     with open_log(path) as reader:
         places, pieces, is_unfinished = _take_pieces(reader, path)
-    lines = split_lines(b"".join(pieces))["text"]
+    lines = strip_prefix(split_lines(b"".join(pieces))["text"], prefix)
     lines = lines.filter(lines.str.strip_chars(" \t\r") != "")
     fits = [FormatFit(each, _count_fits(each, lines), lines.len()) for each in FORMATS.values()]
     return Detection(

@@ -1,5 +1,6 @@
 """The log formats that can be read, each defined by a Python module or a layout."""
 
+import tomllib
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -13,9 +14,11 @@ from tapewise.ingest.formats.pftp import PFTP
 from tapewise.ingest.formats.stat import STAT
 from tapewise.ingest.formats.unitree_client import UNITREE_CLIENT
 from tapewise.ingest.formats.unitree_tape import UNITREE_TAPE
-from tapewise.ingest.layouts.files import is_layout_path, load_layout, make_format, read_shipped
+from tapewise.ingest.layouts.files import is_layout_path, make_format, read_layout_file, read_shipped
 from tapewise.ingest.records.format import Format
+from tapewise.ingest.records.prefixed_lines import strip_format
 from tapewise.schema.errors import FormatError, LayoutError
+from tapewise.schema.texts import escape_controls
 
 FORMATS: dict[str, Format] = {
     format_.name: format_
@@ -47,16 +50,35 @@ def restore_format(name: str, layout_text: str | None) -> Format:
 
 @lru_cache(maxsize=100)  # requested again for each file
 def _restore(name: str, layout_text: str) -> Format:
-    return make_format(name, layout_text, f"layout {name} in the warehouse", is_own=True, is_checked=True)
+    return _make_own(name, layout_text, f"layout {name} in the warehouse", is_checked=True)
+
+
+def _make_own(name: str, text: str, label: str, *, is_checked: bool = False) -> Format:
+    """The format that a layout's text describes, which may be just another one (`like`) and a `prefix`."""
+    try:
+        said = tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        said = {}  # `make_format` reports it
+    like, prefix = said.get("like"), said.get("prefix")
+    if not (said.keys() <= {"like", "prefix", "title"} and isinstance(like, str) and isinstance(prefix, str)):
+        return make_format(name, text, label, is_own=True, is_checked=is_checked)
+    try:
+        found = strip_format(find_format(like), prefix)
+    except FormatError as error:
+        raise LayoutError(f"{label}: {error.message}", hint=error.hint) from None
+    title = said.get("title", found.title)
+    if not isinstance(title, str) or not title:
+        raise LayoutError(f"{label}: title: must be a text")
+    return replace(found, name=name, title=title, layout_text=text)
 
 
 def _load_own(path: Path) -> Format:
     """A site's own format. It may have the name of a built-in format only if the two are the same."""
-    own = load_layout(path)
+    own = _make_own(path.stem, read_layout_file(path), escape_controls(str(path)))
     ours = FORMATS.get(own.name)
     if ours is None:
         return own
-    if ours.parse == own.parse:
+    if (ours.parse, ours.prefix) == (own.parse, own.prefix):
         return ours
     raise LayoutError(
         f"{path}: a format called {own.name!r} already exists",

@@ -11,7 +11,8 @@ from tapewise.ingest.layouts.keys import head_groups, make_schema, split_path
 from tapewise.ingest.layouts.records import said_columns
 from tapewise.ingest.layouts.times import lacks_day, lacks_year
 from tapewise.ingest.records.columns import RECORD_SCHEMA
-from tapewise.schema.errors import LayoutError
+from tapewise.ingest.records.prefixed_lines import check_prefix, strip_prefix
+from tapewise.schema.errors import FormatError, LayoutError
 from tapewise.schema.texts import escape_controls
 
 # Which keys a column accepts depends on the kind of its values; all columns accept those of _COMMON.
@@ -37,6 +38,11 @@ def check_layout(layout: Layout, label: str) -> None:
         _check_column(f"{label}: columns.{name}", name, value)
     if layout.head is not None:
         _compile(label, "head", layout.head)
+    if layout.prefix is not None:
+        try:
+            check_prefix(layout.prefix)
+        except FormatError as error:
+            _fail(label, "prefix", error.message)
     for kind in layout.lines:
         where = f"{label}: lines[{kind.name}]"
         groups = _find_groups(where, layout, kind)
@@ -94,8 +100,8 @@ def _compile(where: str, key: str, pattern: str) -> list[str]:
 def _check_line_start(label: str, layout: Layout, line_start: str) -> None:
     if _compile(label, "line_start", line_start):
         _fail(label, "line_start", "has a group: write (?:...) instead of (...)")
-    is_found = pl.Series(layout.examples).str.contains(line_start)
-    for example in pl.Series(layout.examples).filter(~is_found):
+    examples = strip_prefix(pl.Series(layout.examples), layout.prefix)
+    for example in examples.filter(~examples.str.contains(line_start)):
         _fail(label, "line_start", f"is nowhere in the example {example!r}")
 
 

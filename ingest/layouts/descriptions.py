@@ -227,7 +227,8 @@ class Layout(Part):
     `line_start` is a pattern for the beginning of every line, used to find lines whose newline was lost.
     `json` says that lines are JSON objects, and `pairs` how lines of pairs are written. Either may follow a
     `head`, a pattern whose groups are values like those of keys. `names` has what the log calls keys, where
-    the layout calls them otherwise. `of_parts` says that transfers are reads and writes within files.
+    the layout calls them otherwise. `prefix` is a pattern for what another program writes before each line;
+    it is removed first. `of_parts` says that transfers are reads and writes within files.
     """
 
     title: Annotated[str, Field(min_length=1)]
@@ -236,6 +237,7 @@ class Layout(Part):
     examples: Annotated[tuple[str, ...], Field(min_length=1)]
     nulls: tuple[str, ...] = ()
     line_start: Annotated[str, Field(min_length=1)] | None = None
+    prefix: Annotated[str, Field(min_length=1)] | None = None
     json_objects: Annotated[StrictBool, Field(alias="json")] = False
     pairs: Pairs | None = None
     head: Annotated[str, Field(min_length=1)] | None = None

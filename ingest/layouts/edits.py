@@ -1,5 +1,7 @@
 """Decides which edits of a layout are allowed once a source has been read with it."""
 
+import shlex
+
 from tapewise.ingest.layouts.files import find_layout
 from tapewise.ingest.records.format import Format
 from tapewise.schema.errors import SourceError
@@ -11,7 +13,15 @@ def check_layouts(label: str, held: Format, given: Format) -> None:
     Both formats have the same name. Patterns added after the others only turn rejected lines into facts.
     After any other edit, lines that are already loaded could get different times and be counted twice.
     """
-    if held.layout_text is None and given.layout_text is None:
+    if held.prefix != given.prefix:
+        how = f"after removing {held.prefix} from its lines" if held.prefix else "without removing anything"
+        raise SourceError(
+            f"{label} was read {how}, so its lines would be counted twice",
+            hint=f"Give --strip {shlex.quote(held.prefix)}, or another --source."
+            if held.prefix
+            else "Leave out --strip (or `strip`, or `prefix`), or give another --source.",
+        )
+    if held.layout_text == given.layout_text:
         return
     old, new = find_layout(held), find_layout(given)
     if old is not None and new is not None and new.extends(old):

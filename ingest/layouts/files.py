@@ -20,6 +20,7 @@ from tapewise.ingest.layouts.parsing import FurtherParser, LayoutParser
 from tapewise.ingest.layouts.records import said_columns
 from tapewise.ingest.layouts.times import lacks_day, lacks_year
 from tapewise.ingest.records.format import Format, LineSettings
+from tapewise.ingest.records.prefixed_lines import strip_prefix, with_prefix
 from tapewise.schema.errors import LayoutError
 from tapewise.schema.texts import escape_controls
 
@@ -38,11 +39,8 @@ def is_layout_path(name: str) -> bool:
     return name.endswith(SUFFIX) or "/" in name
 
 
-def load_layout(path: Path) -> Format:
-    """The format that a site's layout file describes; its name is that of the file without `.toml`.
-
-    Raises LayoutError, whose message names the file and the key.
-    """
+def read_layout_file(path: Path) -> str:
+    """The text of a site's layout file. Raises LayoutError, whose message names the file."""
     label = escape_controls(str(path))
     if path.suffix != SUFFIX or not _NAME.fullmatch(path.stem):
         raise LayoutError(
@@ -50,7 +48,7 @@ def load_layout(path: Path) -> Format:
             hint=HOW_TO,
         )
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        return path.read_text(encoding="utf-8-sig")
     except OSError as error:
         raise LayoutError(
             f"{label}: the layout cannot be read: {error.strerror}",
@@ -58,7 +56,6 @@ def load_layout(path: Path) -> Format:
         ) from None
     except UnicodeDecodeError:
         raise LayoutError(f"{label}: the layout is not UTF-8", hint="Save it as UTF-8.") from None
-    return make_format(path.stem, text, label, is_own=True)
 
 
 def read_shipped() -> dict[str, Format]:
@@ -105,7 +102,10 @@ def make_format(name: str, text: str, label: str, *, is_own: bool, is_checked: b
         # Derived from the layout, so nobody has to increase it after an edit, and layouts do not share one.
         version=int.from_bytes(sha256(meaning.encode()).digest()[:4]) >> 1,
         clock_resolution_s=layout.clock_resolution_s,
-        examples=layout.examples,
+        # Formats are made at import, where polars would start threads.
+        examples=tuple(strip_prefix(pl.Series(layout.examples), layout.prefix))
+        if layout.prefix
+        else layout.examples,
         parse=parser,
         parse_further=FurtherParser(parser) if any(kind.also for kind in layout.lines) else None,
         is_dated_by_file=is_dayless or any(map(lacks_year, columns)),
@@ -116,7 +116,7 @@ def make_format(name: str, text: str, label: str, *, is_own: bool, is_checked: b
     )
     if not is_checked:
         _check_examples(log_format, label)
-    return log_format
+    return log_format if layout.prefix is None else with_prefix(log_format, layout.prefix)
 
 
 def _find_failure_tables(layout: Layout) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from tapewise.ingest.formats.registry import find_format
 from tapewise.ingest.ledger.log_files import ledger_path
 from tapewise.ingest.pseudonyms.keys import HOW_TO_MAKE_ONE, read_key
+from tapewise.ingest.records.prefixed_lines import strip_format
 from tapewise.ingest.sources.log_dates import DateRule, read_date_rule
 from tapewise.ingest.sources.sources import SourceRequest
 from tapewise.schema.errors import ConfigError, FormatError, SourceError
@@ -59,6 +60,10 @@ def _plan_source(settings: Settings, archive: ArchiveSettings, source: SourceSet
         log_format = find_format(source.format, config.parent)
     except FormatError as error:
         raise ConfigError(f"{here}.format: {error.message}", hint=error.hint) from None
+    try:
+        log_format = strip_format(log_format, source.strip)
+    except FormatError as error:
+        raise ConfigError(f"{here}.strip: {error.message}", hint=error.hint) from None
     for place, zone in ((where, archive.timezone), (here, source.timezone)):
         try:
             check_timezone(zone or "UTC")

@@ -36,10 +36,11 @@ class Block:
     """Consecutive complete lines of a file.
 
     `newline_count` is counted in the bytes, independently of `lines`, so that a line lost in splitting would
-    be noticed. `lines` has one row per line, with `line_number` (from 1), `line_hash` and `text` (invalid
-    UTF-8 and NULs are escaped). The hash is xxh3 of the line's bytes without the line end. If there is a key,
-    it is their HMAC instead, and there is also a `plain_hash` (xxh3), which is not stored in any table.
-    `ends` (int64) contains the number of bytes in the block up to the end of each line, without line ends.
+    be noticed. `lines` has one row per line, with `line_number` (from 1), `line_hash` and `text`, in which
+    invalid UTF-8 and NULs are escaped; if there are any, `raw` has the bytes of the lines. The hash is xxh3
+    of the line's bytes without the line end. If there is a key, it is their HMAC instead, and there is also a
+    `plain_hash` (xxh3), which is not stored in any table. `ends` (int64) contains the number of bytes in the
+    block up to the end of each line, without line ends.
     """
 
     newline_count: int

@@ -24,20 +24,29 @@ def unfold_lines(lines: pl.Series, log_format: Format) -> pl.Series:
 def unfold_blocks(
     blocks: Iterable[Block], log_format: Format, key: PseudonymKey | None = None
 ) -> Iterator[Block]:
-    """Yield all blocks of a file, with the texts and hashes of the lines as the format parses them.
+    """Yield all blocks of a file, with texts and hashes of lines as the format parses them, but no `raw`.
 
-    A line that the format does not change keeps its hash.
+    A line that the format does not change keeps its hash. If the format only removes its beginning, the hash
+    is that of the other bytes, whether or not some of them are escaped in the text.
     """
-    if log_format.make_unfold is None:
-        yield from blocks
-        return
-    unfold = log_format.make_unfold()
+    unfold = None if log_format.make_unfold is None else log_format.make_unfold()
     for block in blocks:
-        lines = block.lines.with_columns(unfold(block.lines["text"]).alias("unfolded"))
-        unfolded = pl.col("unfolded")
-        hashes = hash_bytes(unfolded) if key is None else key.hash_lines(unfolded)
-        is_same = unfolded == pl.col("text")
-        lines = lines.with_columns(
-            line_hash=pl.when(is_same).then("line_hash").otherwise(hashes), text=unfolded
-        )
-        yield replace(block, lines=lines.drop("unfolded"))
+        lines = block.lines
+        if unfold is not None:
+            text, unfolded = pl.col("text"), pl.col("unfolded")
+            lines = lines.with_columns(unfold(lines["text"]).alias("unfolded"))
+            content = unfolded.cast(pl.Binary)
+            if "raw" in lines.columns:
+                rest = pl.col("raw").bin.slice(text.str.len_bytes() - unfolded.str.len_bytes())
+                content = pl.when(text.str.ends_with(unfolded)).then(rest).otherwise(content)
+            hashes = {"line_hash": hash_bytes(content)}
+            if key is not None:
+                hashes = {"line_hash": key.hash_lines(content), "plain_hash": hash_bytes(content)}
+            lines = lines.with_columns(
+                **{
+                    name: pl.when(unfolded == text).then(name).otherwise(each)
+                    for name, each in hashes.items()
+                },
+                text=unfolded,
+            ).drop("unfolded")
+        yield replace(block, lines=lines.drop("raw", strict=False))

@@ -48,6 +48,7 @@ def split_content(
         line_hash=hash_bytes(pl.col("raw")) if key is None else key.hash_lines(pl.col("raw")),
         text="text",
         **({} if key is None else {"plain_hash": hash_bytes(pl.col("raw"))}),
+        **({} if escaped is content else {"raw": "raw"}),
     )
     return lines, ends
 

@@ -85,6 +85,7 @@ class Format:
     `make_unfold`: the meaning of a line depends on earlier lines (a date, a table's headings). This makes a
     function that adds their contents to the line while the file is read. Lines that are already complete stay
     unchanged. `parse`, hashes and examples use completed lines (decision 0013).
+    `prefix` is a regular expression for what another program writes before each line (`prefixed_lines.py`).
     `parse_further` takes the same texts as `parse` and returns what lines report beyond their first fact, as
     a frame with the columns of `FURTHER_SCHEMA` (`tapewise.ingest.records.further_facts`).
     `failure_tables`: the log reports failures, as facts of these tables.
@@ -108,6 +109,7 @@ class Format:
     parse_further: Callable[[pl.Series, LineSettings], pl.DataFrame] | None = None
     failure_tables: tuple[str, ...] = ()
     failures_as: str | None = None
+    prefix: str | None = None
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,14 @@ import click
 from tapewise.extras import find_missing
 from tapewise.ingest.commands.ingest import DATE_RULE, check_dates
 from tapewise.ingest.commands.output import report_failure, sum_failures
-from tapewise.ingest.commands.paths import expand_paths, keeping_standard_input, recursive_option
+from tapewise.ingest.commands.path_loads import name_formats
+from tapewise.ingest.commands.paths import (
+    expand_paths,
+    keeping_standard_input,
+    recursive_option,
+    strip_option,
+)
 from tapewise.ingest.detection.choosing import Choices, read_formats
-from tapewise.ingest.formats.registry import find_format
 from tapewise.ingest.sources.log_dates import DateRule
 from tapewise.readers import READER, open_reader
 from tapewise.report.archives import (
@@ -70,6 +75,7 @@ _DAY = click.DateTime(["%Y-%m-%d"])
     is_flag=True,
     help="The files are complete, so read the last line even if it has no newline.",
 )
+@strip_option
 @recursive_option
 @click.option("--archive", help="Summarise this archive of the warehouse, not files.")
 @click.option(
@@ -93,6 +99,7 @@ def report(
     log_date: datetime | None,
     dates: DateRule | None,
     is_complete: bool,
+    prefix: str | None,
     is_recursive: bool,
     archive: str | None,
     since: datetime | None,
@@ -134,7 +141,7 @@ def report(
         if str(html) != "-" and not html.parent.is_dir():
             raise ExportError(f"{html} cannot be written: {html.parent} is not a folder")
     if archive is not None:
-        if paths or format_name or timezone or log_date or dates or is_complete or is_recursive:
+        if paths or format_name or timezone or log_date or dates or is_complete or prefix or is_recursive:
             raise click.UsageError(
                 "--archive is already read: leave out PATHS, and options that say how to read them."
             )
@@ -145,7 +152,7 @@ def report(
     if since or until:
         raise click.UsageError("--since and --until go with --archive.")
     with keeping_standard_input(expand_paths(paths, is_recursive=is_recursive)) as files:
-        choices = _choose(files, format_name, is_complete=is_complete)
+        choices = _choose(files, format_name, prefix, is_complete=is_complete)
         check_dates(choices, log_date, files, dates)
         check_timezone(timezone or DEFAULT_ZONE)
         request = FilesRequest(timezone, log_date.date() if log_date else None, dates, is_complete)
@@ -175,10 +182,11 @@ def _report_archive(
         print_archive_report(made)
 
 
-def _choose(paths: tuple[Path, ...], format_name: str | None, *, is_complete: bool) -> Choices:
-    if format_name is not None:
-        return Choices(None, dict.fromkeys(paths, find_format(format_name)))
-    return read_formats(paths, is_complete=is_complete)
+def _choose(
+    paths: tuple[Path, ...], format_name: str | None, prefix: str | None, *, is_complete: bool
+) -> Choices:
+    named = name_formats(format_name, paths, prefix)
+    return named or read_formats(paths, is_complete=is_complete, prefix=prefix)
 
 
 def _report_files(
