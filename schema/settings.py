@@ -40,7 +40,7 @@ from tapewise.schema.sites import ArchiveSettings, SourceSettings, check_names
 from tapewise.schema.texts import escape_controls
 
 CONFIG_FILE = "tapewise.toml"
-_PATHS = ("home", "prometheus_file", "pseudonym_key_file")
+_PATHS = ("home", "layouts", "prometheus_file", "pseudonym_key_file")
 # How these lists are written in the file; all other lists contain strings.
 _LISTS = {"archives": "[[archives]]", "sources": "[[archives.sources]]"}
 _SECRETS = ("database_url", "reader_url")  # may hold a password
@@ -64,12 +64,26 @@ class Settings(BaseSettings):
     home: Path = Field(default_factory=default_home)
     database_url: str | None = None
     reader_url: str | None = None
+    layouts: Path | None = None
     postgres_version: int = 18
     prometheus_file: Path | None = None
     # The key itself, or the file from which `ingest/pseudonyms/keys.py` reads it when it is needed.
     pseudonym_key: SecretStr | None = None
     pseudonym_key_file: Path | None = None
     archives: tuple[ArchiveSettings, ...] = ()
+
+    @property
+    def layouts_folder(self) -> Path | None:
+        """The folder of the site's layouts: the one set, or `layouts` beside the settings file."""
+        beside = self.config.parent / "layouts"
+        return self.layouts or (beside if self.config.is_file() and beside.is_dir() else None)
+
+    @field_validator("layouts")
+    @classmethod
+    def _check_layouts(cls, layouts: Path | None) -> Path | None:
+        if layouts is not None and not layouts.is_dir():
+            raise ValueError(f"{layouts} is not a folder")
+        return layouts
 
     @field_validator("postgres_version")
     @classmethod

@@ -18,6 +18,7 @@ import click
 import psycopg
 
 from tapewise.extras import explain_missing_module
+from tapewise.ingest.layouts.folder import set_layouts_folder
 from tapewise.schema.errors import ConfigError, QueryError, ServerError, TapewiseError
 from tapewise.schema.settings import read_settings
 from tapewise.schema.texts import Terminal, escape_controls
@@ -91,6 +92,11 @@ class LateGroup(click.Group):
 @click.option(
     "--home", type=click.Path(file_okay=False, path_type=Path), help="Folder of the embedded PostgreSQL."
 )
+@click.option(
+    "--layouts",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder of layouts, formats of your own.  [default: layouts beside tapewise.toml]",
+)
 @click.option("--database-url", help="A PostgreSQL server of your own instead of the embedded one.")
 @click.option("--reader-url", help="The reading role's URL on that server (for `tapewise sql`).")
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
@@ -109,6 +115,7 @@ def cli(context: click.Context, /, debug: bool, **flags: Any) -> None:
     """
     context.meta["debug"] = debug
     context.obj = read_settings(**flags)
+    set_layouts_folder(context.obj.layouts_folder)
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:

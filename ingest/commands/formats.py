@@ -10,7 +10,7 @@ import click
 
 from tapewise.ingest.detection.examples import EXAMPLE_DATE, read_examples
 from tapewise.ingest.detection.layout_checks import LayoutCheck, check_log
-from tapewise.ingest.formats.registry import FORMATS, find_format
+from tapewise.ingest.formats.registry import find_format, list_formats
 from tapewise.ingest.layouts.columns import kind_of
 from tapewise.ingest.layouts.files import find_layout, show_layout
 from tapewise.ingest.sources.coverage_facts import (
@@ -59,8 +59,9 @@ def list_command() -> None:
 
     Example: tapewise formats list
     """
-    width = max(map(len, FORMATS))
-    for log_format in FORMATS.values():
+    formats = list_formats()
+    width = max(map(len, formats))
+    for log_format in formats.values():
         click.echo(f"{log_format.name:<{width}}  {log_format.title}")
     click.echo("\n`tapewise formats NAME` shows a format's lines and the records they become.")
 
@@ -95,7 +96,7 @@ def show(name: str) -> None:
     Example: tapewise formats show xferlog > site.toml
     """
     if find_layout(find_format(name)) is None:
-        shown = ", ".join(each.name for each in FORMATS.values() if find_layout(each))
+        shown = ", ".join(each.name for each in list_formats().values() if find_layout(each))
         raise FormatError(f"{name} is not defined by a layout", hint=f"Those that are: {shown}.")
     own = Path(name)
     click.echo(own.read_text(encoding="utf-8") if own.is_file() else show_layout(name), nl=False)

@@ -112,7 +112,7 @@ def _settle_format(detection: Detection) -> Format:
     raise LogFileError(
         f"{detection.path}: no format detected: {best}, {second} of {detection.line_count:,} lines",
         hint="Give --format; `tapewise detect` shows how well each format fits, and `tapewise formats` lists"
-        " them.",
+        " them. Another format can be described in a file: docs/how-to/own-format.md.",
     )
 
 

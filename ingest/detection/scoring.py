@@ -14,7 +14,7 @@ from pathlib import Path
 import polars as pl
 
 from tapewise.ingest.detection.examples import EXAMPLE_DATE
-from tapewise.ingest.formats.registry import FORMATS
+from tapewise.ingest.formats.registry import list_formats
 from tapewise.ingest.reading.files import LogFileReader, open_log
 from tapewise.ingest.reading.line_context import unfold_lines
 from tapewise.ingest.reading.lines import split_lines
@@ -93,7 +93,7 @@ def detect_format(path: Path, prefix: str | None = None) -> Detection:
         places, pieces, is_unfinished = _take_pieces(reader, path)
     lines = strip_prefix(split_lines(b"".join(pieces))["text"], prefix)
     lines = lines.filter(lines.str.strip_chars(" \t\r") != "")
-    fits = [FormatFit(each, _count_fits(each, lines), lines.len()) for each in FORMATS.values()]
+    fits = [FormatFit(each, _count_fits(each, lines), lines.len()) for each in list_formats().values()]
     return Detection(
         path, places, lines.len(), tuple(sorted(fits, key=lambda fit: -fit.fit_count)), is_unfinished
     )

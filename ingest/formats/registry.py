@@ -14,7 +14,8 @@ from tapewise.ingest.formats.pftp import PFTP
 from tapewise.ingest.formats.stat import STAT
 from tapewise.ingest.formats.unitree_client import UNITREE_CLIENT
 from tapewise.ingest.formats.unitree_tape import UNITREE_TAPE
-from tapewise.ingest.layouts.files import is_layout_path, make_format, read_layout_file, read_shipped
+from tapewise.ingest.layouts.files import SUFFIX, is_layout_path, make_format, read_layout_file, read_shipped
+from tapewise.ingest.layouts.folder import get_layouts_folder
 from tapewise.ingest.records.format import Format
 from tapewise.ingest.records.prefixed_lines import strip_format
 from tapewise.schema.errors import FormatError, LayoutError
@@ -36,11 +37,29 @@ def find_format(name: str, folder: Path | None = None) -> Format:
     """
     if is_layout_path(name):
         return _load_own(Path(name) if folder is None else folder / name)
-    try:
+    if name in FORMATS:
         return FORMATS[name]
+    formats = list_formats()
+    try:
+        return formats[name]
     except KeyError:
-        known = ", ".join(sorted(FORMATS))
+        known = ", ".join(sorted(formats))
         raise FormatError(f"no log format is called {name!r}", hint=f"the formats are {known}") from None
+
+
+def list_formats() -> dict[str, Format]:
+    """All formats by name: those that come with Tapewise, and those of the site's folder of layouts.
+
+    Raises LayoutError if a layout of the folder is wrong.
+    """
+    folder = get_layouts_folder()
+    return FORMATS if folder is None else FORMATS | _read_folder(folder)
+
+
+@lru_cache(maxsize=10)
+def _read_folder(folder: Path) -> dict[str, Format]:
+    found = [_load_own(path) for path in sorted(folder.glob(f"*{SUFFIX}"))]
+    return {each.name: each for each in found}
 
 
 def restore_format(name: str, layout_text: str | None) -> Format:
