@@ -24,8 +24,9 @@ def describe_result(result: FileResult, *, has_texts: bool = True) -> list[str]:
     Without `has_texts`, the texts of the rejected lines are left out, because they may contain names.
     """
     tally = result.tally
+    word = "line" if tally.line_count == 1 else "lines"
     lines = [
-        f"{escape_controls(str(result.path))}: {tally.line_count:,} lines = {tally.loaded_count:,} loaded"
+        f"{escape_controls(str(result.path))}: {tally.line_count:,} {word} = {tally.loaded_count:,} loaded"
         f" + {tally.held_count:,} held + {tally.ignored.total():,} ignored"
         f" + {tally.rejected.total():,} rejected"
     ]

@@ -63,7 +63,8 @@ class FilesReport:
     """The content of a report about files. `timezone` is None if none was given; times are then read as UTC.
 
     `hourless_count` is the number of lines that give only the day of an event. The warehouse stores noon for
-    them, but their hour is unknown.
+    them, but their hour is unknown. `ambiguous_count` is the number of transfers in an hour that clocks show
+    twice.
     """
 
     results: list[FileResult]
@@ -72,6 +73,7 @@ class FilesReport:
     answers: list[Answer]
     timezone: str | None
     hourless_count: int
+    ambiguous_count: int
 
     @property
     def zone(self) -> ZoneInfo:
@@ -106,6 +108,12 @@ class FilesReport:
         if self.span is not None and self.hourless_count:
             doubts.append(
                 f"The hour is unknown for {self.hourless_count:,} events: their log gives only the day."
+            )
+        if self.ambiguous_count:
+            doubts.append(
+                f"{self.ambiguous_count:,} transfers ended in an hour that clocks show twice, when summer"
+                " time ends. They are taken to be of its first pass, unless the order of the lines shows that"
+                " they are of the second."
             )
         if self.timezone is None:
             doubts.append(f"Times were read as {DEFAULT_ZONE}, since no --timezone was given.")
@@ -143,15 +151,15 @@ def read_files(settings: Settings, choices: Choices, request: FilesRequest, *, i
     """
     if not choices.formats:
         about, answers = ([Answer(section, (), ()) for section in which] for which in (ABOUT, SECTIONS))
-        return FilesReport([], choices, about, answers, request.timezone, 0)
+        return FilesReport([], choices, about, answers, request.timezone, 0, 0)
     with open_throwaway(settings) as warehouse:
         results = _load(warehouse, choices, request, is_shown=is_shown)
         with closing(warehouse.connect(Role.READER, autocommit=True)) as connection:
             scope = limit_scope(connection, Scope(ARCHIVE))
             store_model(warehouse, scope)
             about, answers = (ask(connection, scope, which) for which in (ABOUT, SECTIONS))
-            hourless_count = _count_hourless(connection)
-            return FilesReport(results, choices, about, answers, request.timezone, hourless_count)
+            counts = _count_hourless(connection), _count_ambiguous(connection)
+            return FilesReport(results, choices, about, answers, request.timezone, *counts)
 
 
 def files_report_to_object(report: FilesReport) -> dict[str, Any]:
@@ -183,6 +191,10 @@ def print_files_report(report: FilesReport) -> None:
         title = report.choices.formats[result.path].title
         how = f", {report.choices.reason}" if report.choices.reason else ""
         click.echo(f"  read as {title}{how}")
+    if report.choices.failures:
+        print_heading("Files that were not read")
+        for path, error in report.choices.failures.items():
+            click.echo(escape_controls(f"{path}: {error.message.removeprefix(f'{path}: ')}"))
     print_about(report.about, report.reasons)
     print_heading("Period")
     click.echo(report.period)
@@ -246,6 +258,14 @@ def _count_hourless(connection: psycopg.Connection) -> int:
     """Count the lines that give the day of an event, but not its hour."""
     row = connection.execute(
         "SELECT count(*) FROM mart.source_events WHERE archive = %s AND is_time_of_day_unknown", [ARCHIVE]
+    ).fetchone()
+    return 0 if row is None else int(row[0])
+
+
+def _count_ambiguous(connection: psycopg.Connection) -> int:
+    """Count the transfers that ended in an hour that clocks show twice."""
+    row = connection.execute(
+        "SELECT count(*) FROM mart.transfers WHERE archive = %s AND is_time_ambiguous", [ARCHIVE]
     ).fetchone()
     return 0 if row is None else int(row[0])
 

@@ -145,7 +145,7 @@ def _describe(column: str, value: Any, unit: str | None, absent: str) -> str:
     elif "_ratio" in column:
         shown = f"{value:.1%}"
     elif column.endswith(("_count", "_transfers")):
-        shown = f"{value:,.0f}"
+        shown = f"{value:,.0f}" if value == int(value) else f"{value:,.2f}"
     elif isinstance(value, bool):
         shown = "yes" if value else "no"
     else:

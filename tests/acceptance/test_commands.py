@@ -258,7 +258,7 @@ def test_lines_without_a_date_take_it_from_the_file_name_or_the_user(tapewise, t
         "The others were read; see above.",
     ]
     assert refused.stdout.splitlines() == [
-        "cond.980506: 1 lines = 1 loaded + 0 held + 0 ignored + 0 rejected",
+        "cond.980506: 1 line = 1 loaded + 0 held + 0 ignored + 0 rejected",
         "  as of 1998-05-06: the date in its name",
         "  loaded: 1 unitree job",
     ]
@@ -272,7 +272,7 @@ def test_lines_without_a_date_take_it_from_the_file_name_or_the_user(tapewise, t
         assert "drop the archive" in other.stderr
     same = ingest(tapewise, "cond", "--date", "1998-05-06", archive="dated", log_format="cond")
     assert (same.returncode, same.stderr) == (0, "")
-    assert "1 lines = 0 loaded + 1 held" in same.stdout
+    assert "1 line = 0 loaded + 1 held" in same.stdout
     query = "SELECT path, log_date FROM mart.log_files WHERE archive = 'dated' ORDER BY log_file_id"
     assert json.loads(tapewise("sql", "--json", query).stdout) == [
         {"path": str(tmp_path / name), "log_date": "1998-05-06"} for name in ("cond.980506", "cond")

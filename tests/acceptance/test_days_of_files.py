@@ -68,7 +68,7 @@ def test_a_list_gives_days_and_what_it_lacks_is_one_complaint(tapewise, folder):
     files = [folder / f"job{number}.out" for number in range(FILES)]
     done = ingest(tapewise, "--date-from", folder / "days.csv", *files)
     assert done.returncode == 1
-    assert done.stdout.startswith(f"{folder}/job0.out: 1 lines = 1 loaded")
+    assert done.stdout.startswith(f"{folder}/job0.out: 1 line = 1 loaded")
     names = ", ".join(f"{folder}/job{number}.out" for number in (1, 2, 3))
     assert done.stderr.splitlines() == [
         f"tapewise: 4 files ({names}, ...): has no day in {folder}/days.csv",

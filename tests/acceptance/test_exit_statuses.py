@@ -87,7 +87,7 @@ def test_an_error_is_reported_as_the_table_says(message, tapewise, tmp_path):
     assert message in done.stderr
     assert "Traceback" not in done.stderr
     if "good.log" in arguments and message != "has timezone UTC, not":
-        assert "good.log: 1 lines = 0 loaded + 1 held" in done.stdout
+        assert "good.log: 1 line = 0 loaded + 1 held" in done.stdout
 
 
 def list_statuses(error: type[TapewiseError]) -> set[int]:

@@ -396,7 +396,7 @@ def test_an_unfinished_last_line_is_read_if_the_file_is_complete(report, tmp_pat
     waiting = "an unfinished last line of " + str(len(second)) + " bytes was not read"
     for arguments, count, is_waiting in (((), 1, True), (("--complete",), 2, False)):
         done = report("log", *arguments)
-        assert f"log: {count} lines = {count} loaded" in done.stdout
+        assert f"log: {count} {'line' if count == 1 else 'lines'} = {count} loaded" in done.stdout
         assert (waiting in done.stdout) == is_waiting
     (tmp_path / "single").write_text(first)
     document = json.loads(report("--json", "--complete", "single").stdout)
@@ -405,6 +405,9 @@ def test_an_unfinished_last_line_is_read_if_the_file_is_complete(report, tmp_pat
 
 def test_no_report_is_made_if_no_file_can_be_read(report, tmp_path):
     (tmp_path / "junk").write_text("junk\n" * 5)
+    done = report("junk", HSI)
+    assert done.returncode == 1
+    assert "Files that were not read\n\njunk: no format detected" in done.stdout
     for form in ([], ["--json"], ["--html", "-"]):
         done = report(*form, "junk")
         assert (done.returncode, done.stdout) == (1, ""), form
@@ -417,6 +420,17 @@ def test_no_report_is_made_if_no_file_can_be_read(report, tmp_path):
     done = report("--format", "cond", "undated")
     assert (done.returncode, done.stdout) == (1, "")
     assert "date" in done.stderr
+
+
+def test_a_report_says_how_many_transfers_are_in_an_hour_that_clocks_show_twice(report, tmp_path):
+    """The log steps back by minutes only, so it may be of either pass."""
+    line = PUT.replace("Sun Oct 18 01:05:00", "Sun Oct 25 01:0{}:00")
+    (tmp_path / "log").write_text("".join(line.format(minute) for minute in (2, 4, 6, 2, 4, 6)) + PUT)
+    said = "6 transfers ended in an hour that clocks show twice, when summer time ends."
+    zone = ("--timezone", "America/Los_Angeles")
+    assert said in " ".join(report(*zone, "log").stdout.split())
+    assert any(each.startswith(said) for each in json.loads(report("--json", *zone, "log").stdout)["doubts"])
+    assert json.loads(report("--json", "--timezone", "UTC", "log").stdout)["doubts"] == []
 
 
 PUT, FAILED_PUT = (

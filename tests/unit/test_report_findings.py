@@ -344,9 +344,10 @@ def test_silences_are_notable_from_an_unexplained_day():
     assert not find(silences, silences=[make_silence(84_500, is_edge=True)])[1]
 
 
-def make_hits(size_class, cached, uncached, low, high):
+def make_hits(size_class, cached, uncached, low, high, unknown=0):
     return {
         **{"size_class": size_class, "cached_count": cached, "uncached_count": uncached},
+        "unknown_count": unknown,
         **{"hit_ratio": cached / (cached + uncached), "hit_ratio_low": low, "hit_ratio_high": high},
     }
 
@@ -361,11 +362,13 @@ def test_hit_ratios_differ_if_their_intervals_do_not_meet():
         "Hit ratios of the size classes do not differ beyond chance",
         False,
     )
-    assert find(tape_gets, tape_gets=[small, make_hits("large", 1, 98, 0.0, 0.05)]) == (
-        "Fewer than two size classes have 100 gets of which it is known where the file was",
-        False,
+    too_few = (
+        "For fewer than two size classes is it known of most gets, and of at least 100, where the file was"
     )
-    assert not find(tape_gets, tape_gets=[small, make_hits(None, 30, 70, 0.22, 0.40)])[1]
+    assert find(tape_gets, tape_gets=[small, make_hits("large", 1, 98, 0.0, 0.05)]) == (too_few, False)
+    assert find(tape_gets, tape_gets=[small, make_hits("large", 30, 70, 0.22, 0.40, 100)])[1]
+    assert find(tape_gets, tape_gets=[small, make_hits("large", 30, 70, 0.22, 0.40, 101)]) == (too_few, False)
+    assert find(tape_gets, tape_gets=[small, make_hits("unknown", 30, 70, 0.22, 0.40)]) == (too_few, False)
 
 
 def make_line(latency_s, rate, r_squared=0.95, stratum_count=10):

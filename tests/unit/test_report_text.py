@@ -18,3 +18,8 @@ def test_a_quantile_below_the_clock_resolution_is_shown_as_less_than_it(
 ):
     quantiles = {"p5_s": 0.0, "p25_s": 0.999, "p50_s": 1.0, "p75_s": None}
     assert describe_row(quantiles | {"clock_step_s": step_s}) == shown
+
+
+def test_a_mean_of_counts_has_decimals():
+    row = {"transfer_count": 1234, "mean_transfer_count": 2.5, "other_count": 3.0}
+    assert describe_row(row) == ["1,234", "2.50", "3"]

@@ -80,10 +80,11 @@ SECTION = Section(
     ORDER BY interface, direction DESC
     """,
     note=(
-        "A stratum has 100 puts or 25 gets of similar size, of which the fastest is a point. A line takes two"
-        " points of different size. Its 95 % intervals, and R², the share of the variance that it explains,"
-        " take three. Where the latency, or the lower end of its interval, is below 0, these points do not"
-        " show what it is."
+        "Transfers of unknown size or time are left out, and those that a coarse clock cannot time (below 10"
+        " s, if it counts whole seconds). A stratum has 100 puts or 25 gets of similar size, of which the"
+        " fastest is a point. A line takes two points of different size. Its 95 % intervals, and R², the"
+        " share of the variance that it explains, take three. Where the latency, or the lower end of its"
+        " interval, is below 0, these points do not show what it is."
     ),
     needs=("transfers", "sizes", "durations"),
     silence="No transfer of a known size and time succeeded among those that are read for this.",

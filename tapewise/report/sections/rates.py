@@ -30,6 +30,7 @@ SECTION = Section(
     GROUP BY interface, direction, transfer_count
     ORDER BY interface, direction DESC
     """,
+    note="Transfers of unknown size or time, and of 0 bytes, have no rate.",
     needs=("transfers", "sizes", "durations"),
     silence="No transfer of a known rate succeeded.",
 )

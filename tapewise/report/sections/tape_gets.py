@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     import altair
 
 FEWEST_GETS = 100
+UNKNOWN = "unknown"
 
 
 def find(facts: Facts) -> Finding | None:
@@ -16,11 +17,13 @@ def find(facts: Facts) -> Finding | None:
     known = [
         row
         for row in facts["tape_gets"]
-        if row["size_class"] is not None and row["cached_count"] + row["uncached_count"] >= FEWEST_GETS
+        if row["size_class"] != UNKNOWN
+        and row["cached_count"] + row["uncached_count"] >= max(FEWEST_GETS, row["unknown_count"])
     ]
     if len(known) < 2:
         return Finding(
-            f"Fewer than two size classes have {FEWEST_GETS} gets of which it is known where the file was",
+            "For fewer than two size classes is it known of most gets, and of at least"
+            f" {FEWEST_GETS}, where the file was",
             False,
         )
     best, worst = (pick(known, key=lambda row: row["hit_ratio"]) for pick in (max, min))
@@ -45,7 +48,7 @@ def draw(_: Facts) -> "list[altair.TopLevelMixin]":
         .mark_bar(stroke=charts.INK, strokeWidth=0.5)
         .encode(
             x=alt.X("gets:Q", title="gets", axis=charts.count_axis()),
-            y=alt.Y("size_class:N", title=None, sort=["small", "medium", "large", "huge"]),
+            y=alt.Y("size_class:N", title=None, sort=["small", "medium", "large", "huge", UNKNOWN]),
             color=alt.Color(
                 "where:N",
                 title=None,
@@ -66,8 +69,8 @@ SECTION = Section(
     heading="Where gets found their file, by size",
     heads=("size class", "gets", "on disk", "on tape", "unknown", "hit ratio", "95 % from", "to"),
     query="""
-    SELECT size_class, get_count, cached_count, uncached_count, unknown_count,
-        hit_ratio, hit_ratio_low, hit_ratio_high
+    SELECT coalesce(size_class, 'unknown') AS size_class, get_count, cached_count, uncached_count,
+        unknown_count, hit_ratio, hit_ratio_low, hit_ratio_high
     FROM (
         SELECT *, max(hit_ratio) OVER () AS highest_ratio
         FROM mart.cache_hits(

@@ -55,7 +55,8 @@ SECTION = Section(
     """,
     note=(
         "A wait is the time from the request until the transfer began. Where it is below its clock's step,"
-        " the step is shown. Of over 200,000 transfers, or of days without detail, percentiles come from"
+        " the step is shown. It is unknown where the time of the transfer is, as for empty files in logs of"
+        " rates. Of over 200,000 transfers, or of days without detail, percentiles come from"
         " histograms and are within 1 %."
     ),
     needs=("transfers", "durations"),

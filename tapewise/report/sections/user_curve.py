@@ -100,6 +100,7 @@ SECTION = Section(
     caption=(
         "The running share of all requests, and of all bytes of known size, by known users of all"
         " interfaces. The most active come first, separately for each line; if all were alike, the line"
-        " would be straight."
+        " would be straight. Users are as each log names them; one whom two logs name differently counts as"
+        " two."
     ),
 )

@@ -25,6 +25,7 @@ SECTION = Section(
     GROUP BY interface, direction
     ORDER BY interface, direction DESC
     """,
+    note="Users are as each log names them. One whom two logs name differently counts as two.",
     needs=("transfers", "users"),
     silence="No request of a known user succeeded.",
 )
