@@ -153,6 +153,8 @@ class Connection:
         shared: bool = False,
         complete: bool = False,
         date: date | None = None,
+        date_from: str = "name",
+        strip: str | None = None,
         pseudonymise: bool = False,
         dry_run: bool = False,
         jobs: int | None = None,
@@ -175,7 +177,12 @@ class Connection:
             shared: True if another source of the archive reads these files too, because they have lines of
                 two formats.
             complete: read a last line without a newline too; if that line grows later, it counts again.
-            date: the day of a file whose lines have none. None: the day in the file's name.
+            date: the day of a file whose lines have none. None: the day that `date_from` finds.
+            date_from: where the days of files come from whose lines have none: `name`, `mtime` (when the file
+                was last changed), a CSV file with the columns path and date, or a pattern for the path with
+                the groups year, month and day.
+            strip: a regular expression (in Rust's dialect) for what another program, such as syslog, writes
+                before each line; it is removed first. A source keeps it.
             pseudonymise: replace the names of users, machines and files with pseudonyms, using the key that
                 the settings name.
             dry_run: return what would be loaded, and write nothing.
@@ -187,8 +194,8 @@ class Connection:
 
         Raises:
             SourceError: the archive or source exists with other settings, or there is no such time zone.
-            FormatError: no format has that name, or the layout is wrong.
-            SettingsError: arguments contradict each other.
+            FormatError: no format has that name, or the layout or `strip` is wrong.
+            SettingsError: arguments contradict each other, or `date_from` means nothing.
             DatabaseError: the database cannot be reached, or nothing can be loaded.
 
         Example:
@@ -198,7 +205,7 @@ class Connection:
         # A program that only queries does not need the code that loads.
         from tapewise.ingest.commands.path_loads import PathsRequest  # noqa: PLC0415  # see above
         from tapewise.ingest.pseudonyms.keys import get_key  # noqa: PLC0415  # see above
-        from tapewise.loaded_files import load_files  # noqa: PLC0415  # see above
+        from tapewise.loaded_files import load_files, read_dates  # noqa: PLC0415  # see above
 
         self._check_open()
         given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
@@ -213,6 +220,7 @@ class Connection:
             is_shared=shared,
             is_complete=complete,
             log_date=date,
+            dates=read_dates(date_from),
             key=get_key(self._warehouse.settings) if pseudonymise else None,
             is_dry=dry_run,
         )
@@ -221,6 +229,7 @@ class Connection:
             request,
             list(dict.fromkeys(Path(path).expanduser() for path in given)),
             format_name=format,
+            prefix=strip,
             jobs=jobs,
             now=now or datetime.now(UTC),
         )

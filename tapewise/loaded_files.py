@@ -15,6 +15,8 @@ from tapewise.ingest.commands.path_loads import (
 )
 from tapewise.ingest.detection.choosing import choose_formats
 from tapewise.ingest.reading.balances import Tally
+from tapewise.ingest.records.prefixed_lines import check_prefix
+from tapewise.ingest.sources.log_dates import DateRule, read_date_rule
 from tapewise.ingest.sources.sources import INGESTED_KINDS
 from tapewise.schema.database import Warehouse
 from tapewise.schema.errors import SettingsError, TapewiseError
@@ -72,21 +74,34 @@ def load_files(
     paths: Sequence[Path],
     *,
     format_name: str | None,
+    prefix: str | None,
     jobs: int | None,
     now: datetime,
 ) -> list[LoadedFile]:
     """Load `paths` and return the outcome of each, in order. Raises what `Connection.ingest` raises."""
     _check(request, jobs, now)
-    given = name_formats(format_name, paths)
+    if prefix is not None:
+        check_prefix(prefix)
+    given = name_formats(format_name, paths, prefix)
     choices = given or choose_formats(
-        warehouse, request.archive, request.source, paths, is_complete=request.is_complete
+        warehouse, request.archive, request.source, paths, is_complete=request.is_complete, prefix=prefix
     )
     fault = find_date_fault(choices, request.log_date, paths)
+    if request.log_date is not None and request.dates is not None:
+        fault = "it and date_from exclude each other"
     if fault is not None:
         raise SettingsError(f"the date: {fault}")
     with closing(load_paths(warehouse, request, choices, paths, now=now, jobs=jobs)) as outcomes:
         loaded = {outcome.path: _describe(outcome) for outcome in outcomes}
     return [loaded[path] for path in paths]
+
+
+def read_dates(text: str) -> DateRule | None:
+    """Return the rule that `date_from` means; None for the file's name. Raises SettingsError."""
+    try:
+        return None if text == "name" else read_date_rule(text)
+    except ValueError as error:
+        raise SettingsError(f"date_from {error}") from None
 
 
 def _check(request: PathsRequest, jobs: int | None, now: datetime) -> None:

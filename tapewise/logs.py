@@ -15,6 +15,7 @@ from tapewise.ingest.reading.interruptions import begins_again
 from tapewise.ingest.reading.pipeline import read_parts
 from tapewise.ingest.records.columns import RECORD_SCHEMA
 from tapewise.ingest.records.format import Format, LineSettings
+from tapewise.ingest.records.prefixed_lines import check_prefix
 from tapewise.ingest.sources.log_dates import LogDate, find_log_date
 from tapewise.ingest.sources.sources import EARLIEST_AT
 from tapewise.loaded_files import check_now
@@ -67,6 +68,7 @@ def read_log(
     timezone: str = "UTC",
     date: date | None = None,
     complete: bool = False,
+    strip: str | None = None,
     now: datetime | None = None,
 ) -> Log:
     """Read a log file into polars frames, without a database.
@@ -82,6 +84,8 @@ def read_log(
             are in this zone too.
         date: the day of the file, for formats whose lines have no date. None: the day in the file's name.
         complete: read a last line without a newline too; otherwise it counts as unfinished.
+        strip: a regular expression (in Rust's dialect) for what another program, such as syslog, writes
+            before each line; it is removed first.
         now: a time with a zone; lines more than a day later are rejected. None: the current time.
 
     Returns:
@@ -89,7 +93,7 @@ def read_log(
 
     Raises:
         LogFileError: the file cannot be read, no format fits its lines, or its day is unknown.
-        FormatError: no format has that name, or the layout is wrong.
+        FormatError: no format has that name, or the layout or `strip` is wrong.
         SourceError: no time zone has that name.
         SettingsError: `date` is given, but the lines have dates; or `now` has no time zone.
 
@@ -102,12 +106,17 @@ def read_log(
     check_timezone(timezone)
     now = now or datetime.now(UTC)
     check_now(now)
-    log_format = _choose_format(file, format, date, complete=complete)
+    log_format = _choose_format(file, format, date, strip, complete=complete)
     return _read(file, log_format, timezone, date, complete, now)
 
 
-def _choose_format(path: Path, name: str | None, date: date | None, *, complete: bool) -> Format:
-    choices = name_formats(name, [path]) or read_formats([path], is_complete=complete)
+def _choose_format(
+    path: Path, name: str | None, date: date | None, strip: str | None, *, complete: bool
+) -> Format:
+    if strip is not None:
+        check_prefix(strip)
+    named = name_formats(name, [path], strip)
+    choices = named or read_formats([path], is_complete=complete, prefix=strip)
     for error in choices.failures.values():
         raise error
     if choices.empty:

@@ -100,7 +100,7 @@ def test_files_of_a_mixed_folder_are_loaded_into_the_source_of_their_format(tape
         "tapewise: half.log: no format detected: nft fits 60.0 %, hsi fits 40.0 % of 10 lines",
         "tapewise: 1 of 4 files could not be read.",
         "Give --format; `tapewise detect` shows how well each format fits, and `tapewise formats` lists"
-        " them.",
+        " them. Another format can be described in a file: docs/how-to/own-format.md.",
         "The others were read; see above.",
     ]
     loaded = {("nft", "nft"): 20, ("hsi", "hsi"): 19, ("cond", "cond"): 3}

@@ -38,6 +38,37 @@ def ingest(connection: tapewise.Connection, paths, **options) -> list[tapewise.L
     return connection.ingest(paths, **given)
 
 
+def test_lines_behind_syslog_are_loaded_once(connection: tapewise.Connection, tmp_path: Path):
+    lines = HSI.read_bytes().splitlines(keepends=True)[:40]
+    (tmp_path / "plain").write_bytes(b"".join(lines))
+    (tmp_path / "behind").write_bytes(b"".join(b"mover1 hsi: " + line for line in lines))
+    [found] = ingest(connection, tmp_path / "behind", strip="[^ ]+ hsi: ")
+    assert (found.format, found.loaded_count) == ("hsi", 40)
+    [again] = ingest(connection, tmp_path / "plain", strip="[^ ]+ hsi: ")
+    assert (again.loaded_count, again.held_count) == (0, 40)
+    with pytest.raises(SourceError, match="would be counted twice"):
+        ingest(connection, tmp_path / "plain")
+    with pytest.raises(FormatError, match="not a valid regular expression"):
+        ingest(connection, tmp_path / "plain", strip="(")
+
+
+def test_days_of_files_come_from_where_date_from_says(connection: tapewise.Connection, tmp_path: Path):
+    path = tmp_path / "2019" / "03" / "05" / "job.out"
+    path.parent.mkdir(parents=True)
+    path.write_text("put  'a' : '/home/u/a' ( 1024000000 bytes, 250138.1 KBS (cos=11))\n")
+    pattern = "(?P<year>[0-9]{4})/(?P<month>[0-9]{2})/(?P<day>[0-9]{2})/"
+    [undated] = ingest(connection, path, format="hsi-client")
+    assert undated.error is not None
+    [dated] = ingest(connection, path, format="hsi-client", date_from=pattern)
+    assert (dated.loaded_count, dated.log_date) == (1, date(2019, 3, 5))
+    for options, reason in (
+        ({"date_from": "("}, "date_from is not a valid pattern"),
+        ({"date_from": "mtime", "date": date(2019, 3, 5)}, "it and date_from exclude each other"),
+    ):
+        with pytest.raises(SettingsError, match=reason):
+            ingest(connection, path, format="hsi-client", **options)
+
+
 def test_a_log_is_loaded_once_and_queried(connection: tapewise.Connection):
     [loaded] = ingest(connection, HSI)
     assert (loaded.path, loaded.format, loaded.error) == (HSI, "hsi", None)

@@ -205,6 +205,8 @@ def test_other_real_files_match_none_of_our_formats(sample_logs):
         "cta-taped-kv.constructed.log": "cta-text",
         "cta-taped-kv.real.log": "cta-syslog",
         "dcache-billing-json.constructed.log": "dcache-json",
+        "hpss-connector.constructed.log": "hpss-connector",
+        "hpss-connector.real.log": "hpss-connector",
         "samqfs-archiver.real.log": "samqfs",
         "samqfs-stager.real.log": "samqfs",
         "xrdpfc-gstream.real.log": "xrdpfc",

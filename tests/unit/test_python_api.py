@@ -108,6 +108,23 @@ def test_an_unfinished_last_line_waits(tmp_path: Path):
     assert (whole.line_count, whole.waiting_bytes) == (40, 0)
 
 
+def test_what_syslog_writes_before_lines_is_removed(tmp_path: Path):
+    lines = HSI.read_bytes().splitlines(keepends=True)[:40]
+    for name, prefix in (("plain", b""), ("behind", b"<13>mover1 hsi: ")):
+        (tmp_path / name).write_bytes(b"".join(prefix + line for line in lines))
+    plain = tapewise.read_log(tmp_path / "plain", timezone=ZONE, now=NOW)
+    for format_name in (None, "hsi"):
+        strip = "<[0-9]+>[^ ]+ hsi: "
+        behind = tapewise.read_log(
+            tmp_path / "behind", format=format_name, timezone=ZONE, strip=strip, now=NOW
+        )
+        assert behind.records.equals(plain.records)
+        assert behind.rejected.equals(plain.rejected)
+    for wrong in ("(", "x*"):
+        with pytest.raises(FormatError):
+            tapewise.read_log(tmp_path / "behind", timezone=ZONE, strip=wrong, now=NOW)
+
+
 def test_lines_without_a_date_get_that_of_the_file(tmp_path: Path):
     dated = sorted(LOGS.glob("cond.*"))[0]
     log = tapewise.read_log(dated, format="cond", timezone=ZONE, now=NOW)

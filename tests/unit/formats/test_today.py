@@ -275,7 +275,34 @@ def test_constructed_pairs_of_cta_become_steps_of_a_mount(sample_logs: Path):
     assert (found[1]["size_bytes"], found[1]["duration_s"]) == (5_000_000_000, 14.36)
 
 
-@pytest.mark.parametrize("name", ["cta", "cta-text", "cta-syslog", "dcache-json", "xrdpfc", "samqfs"])
+def test_actions_of_the_hpss_connector_become_name_space_events(sample_logs: Path):
+    found = read_sample(sample_logs, "hpss-connector.real.log", "hpss-connector")
+    assert [each["ignored"] for each in found] == ["an error message"] * len(found)
+    *others, deleted = read_sample(sample_logs, "hpss-connector.constructed.log", "hpss-connector")
+    assert [each["ignored"] for each in others] == [
+        "a recall whose end is not logged",
+        *["the beginning of a transfer, whose end GridFTP's own log has"] * 2,
+    ]
+    assert (deleted["kind"], deleted["user"], deleted["archive_path"]) == ("delete", "kim", "/home/kim/f2")
+    delete, _, at_noon, renamed, *_ = FORMATS["hpss-connector"].examples
+    zone = settings_of(FORMATS["hpss-connector"], "UTC")
+    times = {
+        delete: datetime(2020, 9, 2, 11, 31, 40, tzinfo=UTC),
+        at_noon: datetime(2020, 9, 2, 12, 17, 31, tzinfo=UTC),
+        at_noon.replace("12:17:31 PM", "12:17:31 AM"): datetime(2020, 9, 2, 0, 17, 31, tzinfo=UTC),
+        at_noon.replace("12:17:31 PM", "11:17:31 PM"): datetime(2020, 9, 2, 23, 17, 31, tzinfo=UTC),
+    }
+    read = parse(FORMATS["hpss-connector"], list(times), zone)["event_at"].to_list()
+    assert [each.astimezone(UTC) for each in read] == list(times.values())
+    (record_,) = parse(
+        FORMATS["hpss-connector"], [renamed.replace("/home/kim/f4", "/a to b/c d")], zone
+    ).to_dicts()
+    assert (record_["archive_path"], record_["new_archive_path"]) == ("/a to b/c d", "/home/kim/f5")
+
+
+@pytest.mark.parametrize(
+    "name", ["cta", "cta-text", "cta-syslog", "dcache-json", "xrdpfc", "samqfs", "hpss-connector"]
+)
 def test_no_line_of_another_sample_is_a_fact(sample_logs: Path, name: str):
     own = {
         "dcache-json": ("dcache-billing-json",),
