@@ -26,3 +26,11 @@ def test_an_axis_of_sizes_ends_at_powers_of_ten(values, domain, ticks):
 )
 def test_an_axis_of_times_ends_at_ticks_or_at_its_values(values, domain):
     assert charts.times(alt.X, "wait_s", "wait", values).to_dict()["scale"]["domain"] == domain
+
+
+@pytest.mark.parametrize(
+    ("value", "rounded"),
+    [(1, 1), (1.01, 1.2), (1.21, 1.5), (6.01, 8), (8.01, 10), (0.013, 0.015), (99, 100), (120, 120)],
+)
+def test_steps_of_a_scale_are_round_and_not_below_what_is_needed(value, rounded):
+    assert charts.round_up(value) == pytest.approx(rounded)
