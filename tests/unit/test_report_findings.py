@@ -267,11 +267,11 @@ def test_stages_are_slow_if_one_in_twenty_takes_ten_minutes():
 
     # The 95th of 100 is in the last bin, the 50th in the first.
     assert ask(50, 20, 24, 6) == (
-        "The median stage took 40 s, and the slowest twentieth 12 min or longer",
+        "The median stage took about 40 s, and the slowest twentieth 12 min or longer",
         True,
     )
     assert ask(48, 22, 26, 4) == (
-        "The median stage took 50 s, and the slowest twentieth 60 s or longer",
+        "The median stage took about 50 s, and the slowest twentieth 60 s or longer",
         False,
     )
     assert ask(50, 20, 24, 6, times_s=(40, 50, 60, 600))[1]

@@ -26,7 +26,8 @@ def find(facts: Facts) -> Finding | None:
         )
     middle_s, late_s = (_find_quantile(rows, ratio) for ratio in (0.5, 0.95))
     sentence = (
-        f"The median stage took {say_time(middle_s)}, and the slowest twentieth {say_time(late_s)} or longer"
+        f"The median stage took about {say_time(middle_s)}, and the slowest twentieth {say_time(late_s)} or"
+        " longer"
     )
     if boundaries_s := find_valleys(_count(rows)):
         sentence += f"; the times divide at {' and '.join(map(say_time, boundaries_s))}"
