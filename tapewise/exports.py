@@ -34,6 +34,7 @@ TABLES = {
     "stages": ("staged_at", "stage_id"),
     "migrations": ("migrated_at", "migration_id"),
     "srb_sessions": ("closed_at", "srb_session_id"),
+    "mount_summaries": ("ended_at", "mount_summary_id"),
     "unitree_jobs": ("ended_at", "job_id"),
     "mounts": ("last_event_at", "mount_id"),
     "tape_operations": ("last_event_at", "operation_id"),

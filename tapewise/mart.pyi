@@ -3191,6 +3191,9 @@ class Mart:
         operation: Values = None,
         class_of_service: Values = None,
         file_key: Values = None,
+        vsn: Values = None,
+        drive: Values = None,
+        copy_number: Values = None,
         status_code: Values = None,
         size_bytes: Values = None,
         duration_s: Values = None,
@@ -3221,6 +3224,10 @@ class Mart:
             operation: the operation as the log names it (store, ...)
             class_of_service: class of service, null if the log does not say
             file_key: 64-bit key of the file's path in the archive, null if the log does not say
+            vsn: the cartridge to which the file was written (its volume serial number), null if the log
+                does not say
+            drive: the drive, null if the log does not say
+            copy_number: which of the file's copies on tape it is, null if the log does not say
             status_code: the log's own code for how the migration ended, null if it has none
             size_bytes: bytes written, null if the log does not say
             duration_s: seconds it took to write the file (tape access and copying), null if the log
@@ -3305,6 +3312,101 @@ class Mart:
             ORDER BY archive, interface, direction, starts_on
         """
 
+    def mount_summaries(
+        self,
+        *,
+        mount_summary_id: Values = None,
+        archive: Values = None,
+        kind: Values = None,
+        timezone: Values = None,
+        source: Values = None,
+        interface: Values = None,
+        operation: Values = None,
+        mount_key: Values = None,
+        task: Values = None,
+        requester: Values = None,
+        vsn: Values = None,
+        tape_type: Values = None,
+        drive: Values = None,
+        location: Values = None,
+        class_of_service: Values = None,
+        status_code: Values = None,
+        is_mounted: Values = None,
+        is_failed: Values = None,
+        file_count: Values = None,
+        size_bytes: Values = None,
+        duration_s: Values = None,
+        mount_s: Values = None,
+        position_s: Values = None,
+        transfer_s: Values = None,
+        flush_s: Values = None,
+        wait_s: Values = None,
+        unload_s: Values = None,
+        dismount_s: Values = None,
+        is_time_ambiguous: Values = None,
+        started_at: Values = None,
+        ended_at: Values = None,
+    ) -> pl.DataFrame:
+        """One row per session of a drive with a cartridge; sessions that mounted nothing are included
+        (is_mounted).
+
+        The totals of mounts, as logs report them in one line at the end of each: how long its steps
+        took, and how much was read or written. They come from counted sources. Mounts that are derived
+        from single events are in mart.mounts; CTA reports both. Filter on ended_at, so that months
+        outside the range are not read.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            mount_summary_id: number of the row in the warehouse, for `tapewise explain row`; changes
+                when the source is re-read
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            timezone: the archive's time zone, in which its days are counted
+            source: the stream of logs that reported it
+            interface: the program that served the tapes (cta, ...)
+            operation: the operation as the log names it
+            mount_key: the log's own name for the mount, null if it has none
+            task: whether files were read (stage) or written (migration), null if neither or not known
+            requester: for whom the cartridge was mounted (client or repacker), null if the log does not
+                say
+            vsn: the cartridge (its volume serial number), null if the log does not say
+            tape_type: type of the cartridge, null if the log does not say
+            drive: the drive, null if the log does not say
+            location: the library, as the log names it; null if the log does not say
+            class_of_service: class of service (CTA's tape pool), null if the log does not say
+            status_code: the log's own code for the outcome, null if it has none
+            is_mounted: whether the cartridge was mounted; a session that ended without a mount is no
+                mount. Null if the log does not say
+            is_failed: whether the session failed, null if the log does not say
+            file_count: files read or written, null if the log does not say
+            size_bytes: bytes of these files, null if the log does not say
+            duration_s: seconds of the whole session, from the mount to the dismount; null if the log
+                does not say
+            mount_s: seconds until the cartridge was mounted and its drive ready, null if the log does
+                not say
+            position_s: seconds of positioning, null if the log does not say
+            transfer_s: seconds of reading or writing, null if the log does not say
+            flush_s: seconds of writing the drive's buffer to tape, null if the log does not say
+            wait_s: seconds that the drive waited for data, memory, orders or reports (all that the log
+                reports, added up); null if the log does not say
+            unload_s: seconds of unloading, null if the log does not say
+            dismount_s: seconds from unloaded until the cartridge was back in the library, null if the
+                log does not say
+            is_time_ambiguous: whether its local time occurs twice (or never) because of daylight saving
+            started_at: ended_at - duration_s, null without a duration
+            ended_at: when the session ended, according to its line
+
+        In SQL:
+
+            SELECT drive, count(*) AS mount_count, sum(file_count) AS file_count, sum(duration_s) / 3600 AS drive_h,
+                sum(mount_s + unload_s + dismount_s) / sum(duration_s) AS share_of_mounting
+            FROM mart.mount_summaries
+            WHERE is_mounted AND ended_at >= now() - INTERVAL '1 month'
+            GROUP BY drive
+            ORDER BY drive
+        """
+
     def mounts(
         self,
         *,
@@ -3326,12 +3428,15 @@ class Mart:
         size_bytes: Values = None,
         queue_s: Values = None,
         mount_s: Values = None,
+        position_s: Values = None,
         transfer_s: Values = None,
         lazy_wait_s: Values = None,
         dismount_s: Values = None,
+        stay_s: Values = None,
         is_time_ambiguous: Values = None,
         received_at: Values = None,
         mount_requested_at: Values = None,
+        mounted_at: Values = None,
         positioned_at: Values = None,
         transferred_at: Values = None,
         dismount_requested_at: Values = None,
@@ -3343,7 +3448,7 @@ class Mart:
         far as the logs show.
 
         The mounts of cartridges in drives, derived from the tape events of counted sources. The steps
-        of a mount are queue, mount and position (one step, because the mount alone has no event),
+        of a mount are queue, mount and position (one step, because few logs report the mount alone),
         transfers, the wait for another request (lazy wait), and dismount. Unfinished mounts are
         included, with the steps that are known. Filter on last_event_at, so that months outside the
         range are not read.
@@ -3365,7 +3470,8 @@ class Mart:
                 or, failing that, its first file; null if the log does not say
             is_unfinished: whether there is no dismount (yet), because the cartridge is still in the
                 drive or the line is lost
-            missing: the steps for which the logs have no event, null where none is missing
+            missing: the steps for which the logs have no event, null where none is missing; mounted_at
+                is not one of them, because few logs report it
             transfer_count: files read or written during the mount, failed ones included
             failed_count: how many of these files failed
             repacker_count: how many of these files the repacker requested
@@ -3373,16 +3479,21 @@ class Mart:
             queue_s: seconds from received_at to the request to mount; null if either time is not known
             mount_s: seconds from the request to mount until the tape was positioned to the first file,
                 null if either time is not known
+            position_s: seconds of these from mounted_at until the tape was positioned to the first
+                file, null if either time is not known
             transfer_s: seconds of reading and writing, from positioned to transferred, of the files for
                 which both times are known
             lazy_wait_s: seconds in the drive from the end of the last file to the request to dismount,
                 null if either time is not known
             dismount_s: seconds from the request to dismount to the dismount; null if either time is not
                 known
+            stay_s: seconds in the drive, from mounted_at to dismounted_at; null if either time is not
+                known
             is_time_ambiguous: whether one of its events has a local time that occurs twice (or never)
                 because of daylight saving
             received_at: when the file request that led to the mount was made
             mount_requested_at: when the mount was requested
+            mounted_at: when the cartridge was in the drive; null if the log does not say
             positioned_at: when the cartridge was mounted and positioned to the first file
             transferred_at: when the last file was read or written
             dismount_requested_at: when the dismount was requested
@@ -5978,7 +6089,8 @@ class Mart:
             timezone: the archive's time zone (IANA name)
             source: the stream of logs that the line belongs to
             fact_table: the fact table in which it is stored (transfers, opens, namespace_events,
-                unitree_jobs, stages, transfer_starts, tape_events, migrations or srb_sessions)
+                unitree_jobs, stages, transfer_starts, tape_events, migrations, srb_sessions or
+                mount_summaries)
             interface: the program that wrote it (ftp, nft, hsi, ...)
             direction: put or get, null if the line is about neither
             client: name of the client machine, null if the log does not say
@@ -6305,6 +6417,9 @@ class Mart:
         persona: Values = None,
         class_of_service: Values = None,
         file_key: Values = None,
+        vsn: Values = None,
+        drive: Values = None,
+        copy_number: Values = None,
         status_code: Values = None,
         size_bytes: Values = None,
         duration_s: Values = None,
@@ -6339,6 +6454,10 @@ class Mart:
             persona: UniTree's number of the job for which the file was staged, null if the log has none
             class_of_service: class of service, null if the log does not say
             file_key: 64-bit key of the file's path in the archive, null if the log does not say
+            vsn: the cartridge from which the file was read (its volume serial number), null if the log
+                does not say
+            drive: the drive, null if the log does not say
+            copy_number: which of the file's copies on tape it is, null if the log does not say
             status_code: the log's own code for the outcome, null if it has none
             size_bytes: bytes staged, null if the log does not say
             duration_s: seconds it took to stage the file (tape access and copying to disk)

@@ -14,8 +14,10 @@ _NAME = r'(?:"[^"]+"|[^."]+)'
 _PATH = re.compile(rf"{_NAME}(?:\.{_NAME})*")
 _NUL = "\x00"
 # polars reads blocks of objects five times faster than it checks single lines. The two agree about what is an
-# object, except about half a surrogate pair and objects within more than a hundred others.
-_DISPUTED = r"\\u[dD][89a-fA-F]|(?:[\[{][^\[{]*){100}"
+# object, except about half a surrogate pair, objects within more than a hundred others, and whole numbers of
+# more than 128 bits. An object with such a number counts as none.
+_HUGE = r"[:\[,][ \t]*-?[0-9]{39,}[ \t]*[,\]}]"
+_DISPUTED = rf"\\u[dD][89a-fA-F]|(?:[\[{{][^\[{{]*){{100}}|{_HUGE}"
 
 # What a value of a pair may contain that JSON would escape.
 _ESCAPED = r'"\\\x00-\x1f'
@@ -50,7 +52,7 @@ def read_json(lines: pl.Series, paths: Iterable[str]) -> tuple[pl.Series, pl.Ser
     found = None if objects.str.contains(_DISPUTED).any() else _read_objects(objects, ways.values())
     if found is None:
         # Each line is judged by itself, and not by whether the block can be read.
-        is_object &= lines.str.json_path_match("$").is_not_null()
+        is_object &= lines.str.json_path_match("$").is_not_null() & ~lines.str.contains(_HUGE)
         found = _read_objects(lines.filter(is_object), ways.values())
         assert found is not None, "both parsers agree about what is an object"
     texts = pl.DataFrame(

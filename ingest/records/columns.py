@@ -4,6 +4,8 @@ from typing import Literal
 
 import polars as pl
 
+from tapewise.schema.tables.models import MOUNT_STEPS
+
 UTC_TIME = pl.Datetime("us", "UTC")
 
 RECORD_SCHEMA: dict[str, pl.DataType] = {
@@ -53,7 +55,7 @@ RECORD_SCHEMA: dict[str, pl.DataType] = {
     "capability": pl.String(),
     "copy_count": pl.Int32(),
     "network": pl.String(),
-    # tape events
+    # tape events; totals of a mount, stages and migrations have some of these columns too
     "task": pl.String(),
     "requester": pl.String(),
     "location": pl.String(),
@@ -83,9 +85,14 @@ RECORD_SCHEMA: dict[str, pl.DataType] = {
     "seek_count": pl.Int64(),
     # the flag that only the day of the event is known
     "is_time_of_day_unknown": pl.Boolean(),
+    # totals of a mount
+    "mount_key": pl.String(),
+    "is_mounted": pl.Boolean(),
+    "file_count": pl.Int64(),
+    **{name: pl.Float64() for name in MOUNT_STEPS},
 }
 # Flags that are null unless the line sets them. All other flags are false by default.
-NULLABLE_FLAGS = ("is_cached",)
+NULLABLE_FLAGS = ("is_cached", "is_mounted")
 
 # Columns with names of people, machines and files, which can be hidden for a source
 # (`ingest/pseudonyms/hiding.py`). Each contains a name, a path, words (a command with its options and names),
@@ -124,4 +131,5 @@ NAMELESS_COLUMNS = (
     "figures",
     "storage_type",
     "open_type",
+    "mount_key",
 )

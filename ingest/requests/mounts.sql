@@ -1,14 +1,14 @@
 -- Derives the mounts of one archive that overlap [since, until] from the tape events of its counted sources.
 --
--- Events in a drive name the cartridge (VSN) and the drive: positioned, transferred (repeatedly), dismount
--- requested, dismounted. The cartridge's stay in the drive ends with the last of these. A new stay begins
+-- Events in a drive name the cartridge (VSN) and the drive: mounted, positioned, transferred (repeatedly),
+-- dismount requested, dismounted. The cartridge's stay in the drive ends with the last of these. A new stay begins
 -- when a step is repeated or an earlier one follows, when a mount was requested between two files, and after
 -- `step_limit` without events. A mount request names no drive. It belongs to the next stay of its cartridge,
 -- if nothing comes in between. Whether two events belong to the same mount therefore depends only on the
 -- events between them, not on the order in which files were read or on the requested range, as long as all
 -- events of a mount are read (`ingest/requests/mounts.py`).
 INSERT INTO core.mounts (
-    archive_id, first_event_at, last_event_at, mount_id, received_at, mount_requested_at, positioned_at,
+    archive_id, first_event_at, last_event_at, mount_id, received_at, mount_requested_at, mounted_at, positioned_at,
     transferred_at, dismount_requested_at, dismounted_at, transfer_count, failed_count, repacker_count,
     transfer_s, requester, interface, vsn, tape_type, drive, location, size_bytes, is_time_ambiguous
 )
@@ -19,10 +19,11 @@ WITH events AS MATERIALIZED (
         CASE tape_events.kind
             WHEN 'received' THEN 0
             WHEN 'mount requested' THEN 1
-            WHEN 'positioned' THEN 2
-            WHEN 'transferred' THEN 2
-            WHEN 'dismount requested' THEN 3
-            ELSE 4
+            WHEN 'mounted' THEN 2
+            WHEN 'positioned' THEN 3
+            WHEN 'transferred' THEN 3
+            WHEN 'dismount requested' THEN 4
+            ELSE 5
         END AS step
     FROM core.tape_events
     INNER JOIN ledger.sources ON tape_events.source_id = sources.id
@@ -94,8 +95,8 @@ numbered AS (
             in_drives.last_at IS NULL
             OR in_drives.happened_at - in_drives.last_at > %(step_limit)s
             OR in_drives.step < in_drives.last_step
-            OR in_drives.step = in_drives.last_step AND in_drives.step > 2
-            OR in_drives.step = 2 AND in_drives.last_requested_at > in_drives.last_at
+            OR in_drives.step = in_drives.last_step AND in_drives.step != 3
+            OR in_drives.step = 3 AND in_drives.last_requested_at > in_drives.last_at
         ) OVER (
             PARTITION BY in_drives.vsn, in_drives.drive
             ORDER BY
@@ -121,6 +122,7 @@ stays AS (
         )[1] AS first_id,
         min(numbered.happened_at) AS first_event_at,
         max(numbered.happened_at) AS last_event_at,
+        min(numbered.happened_at) FILTER (WHERE numbered.kind = 'mounted') AS mounted_at,
         min(numbered.happened_at) FILTER (WHERE numbered.kind = 'positioned') AS positioned_at,
         max(numbered.happened_at) FILTER (WHERE numbered.kind = 'transferred') AS transferred_at,
         min(numbered.happened_at) FILTER (
@@ -214,6 +216,7 @@ joined AS (
         coalesce(requested.id, stays.first_id) AS mount_id,
         requested.received_at,
         requested.happened_at AS mount_requested_at,
+        stays.mounted_at,
         stays.positioned_at,
         stays.transferred_at,
         stays.dismount_requested_at,

@@ -69,10 +69,13 @@ requests = sa.Table(
 )
 
 
-def _of_tapes(table: str, comment: str, *columns: sa.schema.SchemaItem) -> sa.Table:
+def _of_tapes(
+    table: str, comment: str, *columns: sa.schema.SchemaItem, later: tuple[sa.schema.SchemaItem, ...] = ()
+) -> sa.Table:
     """A table derived, like requests, from several tape events of a cartridge or a file.
 
-    Its ids are ids of events. It includes unfinished operations, with the times that are known.
+    Its ids are ids of events. It includes unfinished operations, with the times that are known. The columns
+    `later` were added after the first release, so they come last.
     """
     return sa.Table(
         table,
@@ -89,6 +92,7 @@ def _of_tapes(table: str, comment: str, *columns: sa.schema.SchemaItem) -> sa.Ta
         sa.Column("location", sa.Text),
         sa.Column("size_bytes", sa.BigInteger),
         flag("is_time_ambiguous"),
+        *later,
         sa.Index(f"{table}_archive_id_last_event_at_idx", "archive_id", "last_event_at"),
         schema="core",
         comment=comment,
@@ -115,6 +119,8 @@ mounts = _of_tapes(
     sa.Column("transfer_s", DOUBLE_PRECISION),
     sa.Column("requester", sa.Text),
     sa.CheckConstraint(TAPE_REQUESTERS, name="requester"),
+    # When the cartridge was in the drive, if a log reports that before the tape is positioned.
+    later=(instant("mounted_at", nullable=True),),
 )
 
 tape_operations = _of_tapes(

@@ -9,6 +9,8 @@ Units are in the names: `_s` seconds, `_us` microseconds, `_bytes` bytes, `_byte
 fact table, by which the table is partitioned into months.
 """
 
+from typing import Any
+
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import DOUBLE_PRECISION, JSONB, UUID
 
@@ -262,6 +264,15 @@ def _day_only_flag() -> sa.Column[bool]:
     return sa.Column("is_time_of_day_unknown", sa.Boolean, nullable=False, server_default=sa.false())
 
 
+def _on_tape() -> tuple[sa.Column[Any], ...]:
+    """Where a file is on tape: its cartridge, the drive that was used, and which copy of the file it is."""
+    return (
+        sa.Column("vsn", sa.Text),
+        sa.Column("drive", sa.Text),
+        sa.Column("copy_number", sa.Integer),
+    )
+
+
 def _facts(
     table: str,
     event_time: str,
@@ -404,6 +415,7 @@ stages = _facts(
     flag("is_duration_coarse"),
     flag("is_duration_below_clock"),
     _day_only_flag(),
+    *_on_tape(),
 )
 
 migrations = _facts(
@@ -419,6 +431,7 @@ migrations = _facts(
     flag("is_duration_coarse"),
     flag("is_duration_below_clock"),
     _day_only_flag(),
+    *_on_tape(),
 )
 
 srb_sessions = _facts(
@@ -463,6 +476,8 @@ transfer_starts = _facts(
 
 TAPE_TASKS = "task in ('stage', 'migration')"
 TAPE_REQUESTERS = "requester in ('client', 'repacker')"
+# Into what a session of a drive is divided, in the order in which the steps come (waits come between them).
+MOUNT_STEPS = ("mount_s", "position_s", "transfer_s", "flush_s", "wait_s", "unload_s", "dismount_s")
 
 tape_events = _facts(
     "tape_events",
@@ -482,10 +497,35 @@ tape_events = _facts(
     sa.Column("block_offset", sa.BigInteger),
     sa.Column("size_bytes", sa.BigInteger),
     sa.CheckConstraint(
-        "kind in ('received', 'mount requested', 'positioned', 'transferred', 'dismount requested',"
-        " 'dismounted')",
+        "kind in ('received', 'mount requested', 'mounted', 'positioned', 'transferred',"
+        " 'dismount requested', 'dismounted')",
         name="kind",
     ),
+    sa.CheckConstraint(TAPE_TASKS, name="task"),
+    sa.CheckConstraint(TAPE_REQUESTERS, name="requester"),
+    is_outcome_logged=False,
+)
+
+mount_summaries = _facts(
+    "mount_summaries",
+    "ended_at",
+    "One row per session of a drive with a cartridge, with the totals that the log reports at its end",
+    instant("started_at", nullable=True),
+    sa.Column("duration_s", DOUBLE_PRECISION),
+    # The log's own name for the mount.
+    sa.Column("mount_key", sa.Text),
+    sa.Column("task", sa.Text),
+    sa.Column("requester", sa.Text),
+    sa.Column("vsn", sa.Text),
+    sa.Column("tape_type", sa.Text),
+    sa.Column("drive", sa.Text),
+    sa.Column("location", sa.Text),
+    # Whether the cartridge was in the drive at all; null if the log does not say.
+    sa.Column("is_mounted", sa.Boolean),
+    sa.Column("file_count", sa.BigInteger),
+    sa.Column("size_bytes", sa.BigInteger),
+    # The steps of the session. What the drive waited for (data, memory, orders) is one of them.
+    *(sa.Column(name, DOUBLE_PRECISION) for name in MOUNT_STEPS),
     sa.CheckConstraint(TAPE_TASKS, name="task"),
     sa.CheckConstraint(TAPE_REQUESTERS, name="requester"),
     is_outcome_logged=False,
@@ -518,6 +558,7 @@ FACT_TABLES = (
     daily_reports,
     migrations,
     srb_sessions,
+    mount_summaries,
 )
 
 event_time_columns = {
@@ -531,4 +572,5 @@ event_time_columns = {
     "daily_reports": "reported_at",
     "migrations": "migrated_at",
     "srb_sessions": "closed_at",
+    "mount_summaries": "ended_at",
 }

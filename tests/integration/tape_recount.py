@@ -17,7 +17,7 @@ from tapewise.schema.database import Role, Warehouse
 
 STEP_LIMIT = timedelta(days=1)
 OF_A_FILE = {"received": 1, "mount requested": 2, "positioned": 3, "transferred": 4}
-OF_A_DRIVE = {"positioned": 1, "transferred": 1, "dismount requested": 2, "dismounted": 3}
+OF_A_DRIVE = {"mounted": 1, "positioned": 2, "transferred": 2, "dismount requested": 3, "dismounted": 4}
 Event = dict[str, Any]
 
 
@@ -89,9 +89,11 @@ def recount_mounts(events: Iterable[Event]) -> list[list[Event]]:
             if stay is not None:
                 last = stay[-1]
                 last_step = OF_A_DRIVE[last["kind"]]
-                is_repeat = step == last_step and step > 1
+                is_repeat = step == last_step and step != OF_A_DRIVE["transferred"]
                 is_asked_again = (
-                    step == 1 and last_requested_at is not None and last_requested_at > last["happened_at"]
+                    step == OF_A_DRIVE["transferred"]
+                    and last_requested_at is not None
+                    and last_requested_at > last["happened_at"]
                 )
                 is_silent = at - last["happened_at"] > STEP_LIMIT
                 is_new = is_silent or step < last_step or is_repeat or is_asked_again
@@ -145,6 +147,7 @@ def describe(warehouse: Warehouse, archive: str) -> tuple[list[str], list[str]]:
                     *(mount[0]["happened_at"], mount[-1]["happened_at"], _name(mount[0])),
                     received.get(mount[0]["id"]),
                     min(at["mount requested"], default=None),
+                    min(at["mounted"], default=None),
                     min(at["positioned"], default=None),
                     max(at["transferred"], default=None),
                     min(at["dismount requested"], default=None),
@@ -185,8 +188,8 @@ def describe(warehouse: Warehouse, archive: str) -> tuple[list[str], list[str]]:
 _EVENT = "(SELECT ARRAY[line_hash, occurrence] FROM core.tape_events WHERE id = {})"
 _MOUNTS = f"""
     SELECT first_event_at, last_event_at, {_EVENT.format("mount_id")}, received_at, mount_requested_at,
-        positioned_at, transferred_at, dismount_requested_at, dismounted_at, transfer_count, failed_count,
-        repacker_count, round(transfer_s::numeric, 3)::float8, requester, vsn, drive, size_bytes
+        mounted_at, positioned_at, transferred_at, dismount_requested_at, dismounted_at, transfer_count,
+        failed_count, repacker_count, round(transfer_s::numeric, 3)::float8, requester, vsn, drive, size_bytes
     FROM core.mounts WHERE archive_id = (SELECT id FROM core.archives WHERE name = %s)
 """
 _OPERATIONS = f"""

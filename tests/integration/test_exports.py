@@ -34,6 +34,7 @@ TIMES = {
     "stages": "staged_at",
     "migrations": "migrated_at",
     "srb_sessions": "closed_at",
+    "mount_summaries": "ended_at",
     "unitree_jobs": "ended_at",
     "tape_events": "happened_at",
 }

@@ -351,15 +351,24 @@ def test_hits_are_the_evidence_for_the_hit_ratio(
 def test_a_session_of_cta_is_a_mount_with_its_files(warehouse: Warehouse, load: Load, tmp_path: Path) -> None:
     tally = load(write_examples(tmp_path, "cta"), "cta").tally
     # The line of the file that was written gives two facts, and counts once.
-    assert (tally.line_count, tally.loaded_count, tally.ignored.total()) == (9, 8, 1)
+    assert (tally.line_count, tally.loaded_count, tally.ignored.total()) == (13, 11, 2)
     assert fetch(
         warehouse,
-        "SELECT vsn, drive, tape_type, transfer_count, mount_s, transfer_s, lazy_wait_s, dismount_s,"
-        " size_bytes FROM mart.mounts ORDER BY vsn",
+        "SELECT vsn, drive, tape_type, transfer_count, mount_s, position_s, transfer_s, lazy_wait_s,"
+        " dismount_s, stay_s, size_bytes FROM mart.mounts ORDER BY vsn",
         Role.READER,
     ) == [
-        ("L00001", "LIB1-LTO9-F01C1R1", "LTO9", 1, 81.0, 14.25, 40.75, 22.0, 5_000_000_000),
-        ("L00002", "LIB1-LTO9-F01C1R2", None, 1, None, None, None, None, 2_000_000_000),
+        ("L00001", "LIB1-LTO9-F01C1R1", "LTO9", 1, 81.0, 30.0, 14.25, 40.75, 22.0, 107.0, 5_000_000_000),
+        ("L00002", "LIB1-LTO9-F01C1R2", None, 1, None, None, None, None, None, None, 2_000_000_000),
+    ]
+    assert fetch(
+        warehouse,
+        "SELECT mount_key, task, requester, vsn, drive, is_mounted, file_count, size_bytes, duration_s"
+        " FROM mart.mount_summaries ORDER BY mount_key",
+        Role.READER,
+    ) == [
+        ("4711", "stage", None, "L00001", "LIB1-LTO9-F01C1R1", True, 1, 5_000_000_000, 161.8),
+        ("4712", "migration", "client", "L00002", "LIB1-LTO9-F01C1R2", True, 1, 2_000_000_000, 160.1),
     ]
     assert fetch(
         warehouse,
@@ -372,10 +381,13 @@ def test_a_session_of_cta_is_a_mount_with_its_files(warehouse: Warehouse, load: 
     ]
     assert fetch(
         warehouse,
-        "SELECT size_bytes, duration_s, is_failed FROM mart.stages"
-        " UNION ALL SELECT size_bytes, duration_s, is_failed FROM mart.migrations",
+        "SELECT size_bytes, duration_s, is_failed, vsn, drive FROM mart.stages"
+        " UNION ALL SELECT size_bytes, duration_s, is_failed, vsn, drive FROM mart.migrations",
         Role.READER,
-    ) == [(5_000_000_000, 14.36, False), (2_000_000_000, 5.72, False)]
+    ) == [
+        (5_000_000_000, 14.36, False, "L00001", "LIB1-LTO9-F01C1R1"),
+        (2_000_000_000, 5.72, False, "L00002", "LIB1-LTO9-F01C1R2"),
+    ]
     check_warehouse(warehouse)
 
 

@@ -529,6 +529,7 @@ def test_the_reading_role_sees_no_name_anywhere(database: psycopg.Connection) ->
             "daily_reports": [{"user": "canary", "figures": '{"put_count":1}'}],
             "migrations": [secret],
             "srb_sessions": [secret],
+            "mount_summaries": [{"account": "canary", "user": "canary", "is_mounted": True}],
             "activity_cells": [{"cell_at": "2000-01-15T12:00:00Z"}],
             "outages": [{}],
             "config_changes": [{}, {"kind": "tape only", "class_of_service": "tape"}],

@@ -1,5 +1,6 @@
 """Mounts and tape operations equal a recount of the events, in any order of files and after any change."""
 
+import json
 import random
 from collections.abc import Sequence
 from contextlib import closing
@@ -51,6 +52,12 @@ def write_event(at: datetime, event: str, **fields: object) -> str:
     return f"{at:%Y-%m-%d %H:%M:%S}.{at.microsecond // 1000:03} tapesrvr {event} {values}"
 
 
+def write_mounted(at: datetime, vsn: str, unit: str) -> str:
+    """UniTree has no event for a cartridge that is in the drive but not positioned, so CTA reports it."""
+    names = {"message": "Tape mounted for read-only access", "tapeDrive": unit, "tapeVid": vsn}
+    return json.dumps({"epoch_time": at.timestamp(), "program": "cta-taped"} | names)
+
+
 def make_events(seed: int) -> list[tuple[datetime, str]]:
     """Make up events of nine days, crowded around midnight, with few cartridges, drives and files.
 
@@ -88,6 +95,9 @@ def make_events(seed: int) -> list[tuple[datetime, str]]:
             if number == 0:
                 write(at, "mount", vsn=vsn, type="D3", **names)
                 at += later()
+            if number == 0 and draw.random() < 0.7:
+                events.append((at, write_mounted(at, vsn, unit)))
+                at += later()
             there = {"vsn": vsn, "type": "D3", "unit": unit, "block": draw.randrange(9)}
             write(at, "positioned", **names | there)
             at += later()
@@ -100,11 +110,12 @@ def make_events(seed: int) -> list[tuple[datetime, str]]:
 
 
 def make_files(seed: int, folder: Path) -> list[LogFile]:
-    """Write the events to files of two sources; some lines occur in two files of one source."""
+    """Write the events to files of three sources; some lines occur in two files of one source."""
     draw = random.Random(seed)
-    lines: dict[str, list[str]] = {"tapesrvr": [], "pdmsrvr": []}
+    lines: dict[str, list[str]] = {"tapesrvr": [], "pdmsrvr": [], "cta": []}
     for _, text in make_events(seed):
-        lines[draw.choice(("tapesrvr", "tapesrvr", "pdmsrvr"))].append(text)
+        unitree = draw.choice(("tapesrvr", "tapesrvr", "pdmsrvr"))
+        lines["cta" if text.startswith("{") else unitree].append(text)
     files = []
     for source, source_lines in lines.items():
         cuts = [0, *sorted(draw.sample(range(1, len(source_lines)), 5)), len(source_lines)]
@@ -119,7 +130,8 @@ def make_files(seed: int, folder: Path) -> list[LogFile]:
 
 def read(warehouse: Warehouse, files: Sequence[LogFile], archive: str) -> None:
     for path, name in files:
-        request = SourceRequest(archive, "synthetic", find_format("unitree-tape"), "UTC", name, True)
+        log_format = find_format("cta" if name == "cta" else "unitree-tape")
+        request = SourceRequest(archive, "synthetic", log_format, "UTC", name, True)
         load_file(warehouse, register(warehouse, request), path, now=NOW)
 
 

@@ -128,6 +128,13 @@ _DEFAULTS: dict[str, Row] = {
         "closed_at": "2000-01-15T12:00:00Z",
         "is_failed": None,
     },
+    "mount_summaries": _COMMON
+    | {
+        "interface": "cta",
+        "operation": "session",
+        "ended_at": "2000-01-15T12:00:00Z",
+        "is_failed": None,
+    },
     "requests": {
         "interface": "unitree",
         "direction": "get",

@@ -23,6 +23,9 @@ SELECT
     migrations.operation,
     migrations.class_of_service,
     migrations.file_key,
+    migrations.vsn,
+    migrations.drive,
+    migrations.copy_number,
     migrations.status_code,
 
     migrations.size_bytes,

@@ -36,6 +36,9 @@ SELECT
     stages.persona,
     stages.class_of_service,
     stages.file_key,
+    stages.vsn,
+    stages.drive,
+    stages.copy_number,
     stages.status_code,
 
     stages.size_bytes,

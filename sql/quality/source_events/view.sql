@@ -36,6 +36,10 @@ srb_sessions AS (
     SELECT * FROM core.srb_sessions
 ),
 
+mount_summaries AS (
+    SELECT * FROM core.mount_summaries
+),
+
 sources AS (
     SELECT * FROM ledger.sources
 ),
@@ -148,6 +152,17 @@ events AS (
         srb_sessions.is_time_of_day_unknown,
         srb_sessions.closed_at AS event_at
     FROM srb_sessions
+    UNION ALL
+    SELECT
+        mount_summaries.source_id,
+        'mount_summaries' AS fact_table,
+        mount_summaries.interface,
+        NULL AS direction,
+        mount_summaries.host_id,
+        mount_summaries.class_of_service,
+        FALSE AS is_time_of_day_unknown,
+        mount_summaries.ended_at AS event_at
+    FROM mount_summaries
 )
 
 SELECT

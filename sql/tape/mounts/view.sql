@@ -24,6 +24,7 @@ SELECT
         concat_ws(
             ', ',
             CASE WHEN mounts.mount_requested_at IS NULL THEN 'mount requested' END,
+            -- Few logs say when a cartridge was in its drive, so `mounted` is not missed.
             CASE WHEN mounts.positioned_at IS NULL THEN 'positioned' END,
             CASE WHEN mounts.transferred_at IS NULL THEN 'transferred' END,
             CASE WHEN mounts.dismount_requested_at IS NULL THEN 'dismount requested' END,
@@ -38,14 +39,17 @@ SELECT
     mounts.size_bytes,
     extract(EPOCH FROM mounts.mount_requested_at - mounts.received_at)::double precision AS queue_s,
     extract(EPOCH FROM mounts.positioned_at - mounts.mount_requested_at)::double precision AS mount_s,
+    extract(EPOCH FROM mounts.positioned_at - mounts.mounted_at)::double precision AS position_s,
     mounts.transfer_s,
     extract(EPOCH FROM mounts.dismount_requested_at - mounts.transferred_at)::double precision AS lazy_wait_s,
     extract(EPOCH FROM mounts.dismounted_at - mounts.dismount_requested_at)::double precision AS dismount_s,
+    extract(EPOCH FROM mounts.dismounted_at - mounts.mounted_at)::double precision AS stay_s,
 
     mounts.is_time_ambiguous,
 
     mounts.received_at,
     mounts.mount_requested_at,
+    mounts.mounted_at,
     mounts.positioned_at,
     mounts.transferred_at,
     mounts.dismount_requested_at,

@@ -172,6 +172,15 @@ def test_a_stage_of_the_stager_finished_or_failed(sample_logs: Path):
 
 # CTA
 
+NO_TOTALS = "totals of a session without a status, or of one that reads and writes no files"
+# What `Tape session finished` of the samples says, but for the sum of its waits.
+TOTALS = {
+    **{"mount_key": "4711", "task": "stage", "requester": None, "vsn": "L00001", "tape_type": "LTO9"},
+    **{"drive": "LIB1-LTO9-F01C1R1", "location": "LIB1", "is_mounted": True, "is_failed": False},
+    **{"file_count": 1, "size_bytes": 5 * 10**9, "duration_s": 161.8, "mount_s": 44.8, "position_s": 36.1},
+    **{"transfer_s": 14.2, "flush_s": 0.0, "unload_s": 40.1, "dismount_s": 22.0},
+}
+
 
 @pytest.mark.parametrize("version", ["5.11.9", "5.11.20"])
 def test_a_session_of_cta_is_read_in_whatever_order_its_parameters_are(sample_logs: Path, version: str):
@@ -187,7 +196,11 @@ def test_a_session_of_cta_is_read_in_whatever_order_its_parameters_are(sample_lo
         "4526908306",
     )
     assert staged["is_failed"] is False
-    assert {each["ignored"] for each in found} == {None, "another message"}
+    assert (staged["vsn"], staged["drive"]) == ("L00001", "LIB1-LTO9-F01C1R1")
+    totals = facts["mount_summaries"]
+    assert {name: totals[name] for name in TOTALS} == TOTALS
+    assert totals["wait_s"] == pytest.approx(0.45, abs=1e-9)
+    assert {each["ignored"] for each in found} <= {None, "another message"}
 
 
 def test_real_lines_of_cta_are_no_facts_yet(sample_logs: Path):
@@ -209,6 +222,18 @@ def test_real_lines_of_cta_are_no_facts_yet(sample_logs: Path):
         (4, {"message": "File writing to disk failed"}, {"is_failed": True, "table": "stages"}),
         (4, {"message": "File successfully verified"}, {"ignored": "another message"}),
         (6, {"message": "Cleaner dismounted tape"}, {"kind": "dismounted"}),
+        (9, {}, {"kind": "mounted", "vsn": "L00001", "drive": "LIB1-LTO9-F01C1R1"}),
+        (9, {"message": "Tape mounted for read/write access"}, {"kind": "mounted"}),
+        (9, {"message": "Tape mounted and drive ready"}, {"ignored": "another message"}),
+        (10, {}, {"table": "mount_summaries", "task": "migration", "requester": "client", "flush_s": 2.4}),
+        (10, {"mountType": "ArchiveForRepack"}, {"task": "migration", "requester": "repacker"}),
+        (10, {"mountType": "Label"}, {"ignored": NO_TOTALS}),
+        (10, {"status": "in_progress"}, {"ignored": NO_TOTALS}),
+        (10, {"status": None}, {"ignored": NO_TOTALS}),
+        (10, {"status": "failure", "wasTapeMounted": "0"}, {"is_failed": True, "is_mounted": False}),
+        (10, {"wasTapeMounted": None}, {"is_mounted": None, "is_failed": False}),
+        (10, {"wasTapeMounted": "1"}, {"is_mounted": True}),
+        (10, {"waitDataTime": None, "waitReportingTime": "0.5"}, {"wait_s": 1.4}),
         (
             6,
             {"epoch_time": "1755411782.5"},
@@ -258,7 +283,7 @@ def test_real_pairs_of_cta_are_known(sample_logs: Path):
         found = parse(text, lines, settings).to_dicts()
         assert [each["ignored"] for each in found].count("another message") == len(lines) - other_count
         found = parse(syslog, lines).to_dicts()
-        assert [each["ignored"] for each in found].count("another message") == other_count
+        assert [each["ignored"] or each["table"] for each in found].count(None) == len(lines) - other_count
 
 
 def test_constructed_pairs_of_cta_become_steps_of_a_mount(sample_logs: Path):
@@ -269,8 +294,9 @@ def test_constructed_pairs_of_cta_become_steps_of_a_mount(sample_logs: Path):
         ("tape_events", "read from tape", None),
         ("stages", "write to disk", None),
         ("tape_events", "unmount", None),
-        (None, None, "another message"),
+        ("mount_summaries", "session", None),
     ]
+    assert {name: found[3][name] for name in TOTALS} == TOTALS
     assert found[0]["event_at"].astimezone(UTC) == datetime(2025, 8, 17, 6, 21, 59, 250_000, tzinfo=UTC)
     assert (found[1]["size_bytes"], found[1]["duration_s"]) == (5_000_000_000, 14.36)
 

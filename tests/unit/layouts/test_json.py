@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import re
 from datetime import UTC, datetime
 
 import polars as pl
@@ -374,6 +375,10 @@ def test_errors_about_further_facts_name_them(tmp_path, old, new, reason):
         '{"at":' + "[" * 150 + "]" * 150 + "}",
         '{"at":' + '{"a":' * 1100 + "1" + "}" * 1101,
         '{"at":1',
+        f'{{"at":{2**128 - 1}}}',
+        f'{{"at":1,"x":[1, -{2**128} ]}}',
+        f'{{"at":{10**40}.5}}',
+        f'{{"at":"{10**40}"}}',
     ],
 )
 def test_a_disputed_line_changes_nothing_for_others(odd):
@@ -382,5 +387,6 @@ def test_a_disputed_line_changes_nothing_for_others(odd):
     keys, is_object = read_json(pl.Series([good, odd, good]), ["at", "what.type"])
     assert is_object.to_list() == [True, alone[1][0], True]
     assert keys.to_list() == [{"at": "5", "what.type": "x"}, alone[0][0], {"at": "5", "what.type": "x"}]
-    # As the slower of the two parsers says.
-    assert alone[1][0] == (pl.Series([odd]).str.json_path_match("$")[0] is not None)
+    # As the slower of the two parsers says, except that it reads numbers of more than 128 bits.
+    is_read = pl.Series([odd]).str.json_path_match("$")[0] is not None
+    assert alone[1][0] == (is_read and not re.search(r"[:\[,] ?-?\d{39,} ?[],}]", odd))
