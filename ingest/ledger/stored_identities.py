@@ -5,6 +5,8 @@ identities already held within the time range of a block are fetched and compare
 if the ledger shows that no file of the source covers that range.
 """
 
+from collections import defaultdict
+
 import polars as pl
 import psycopg
 from psycopg import sql
@@ -26,12 +28,24 @@ class StoredIdentities:
 
     A file with lines of several formats is read by several sources (`--shared`). A line that one of them
     holds as a fact, in any table, counts as held for the others too.
+
+    If the load is `of_several` files, a line that more than one of them contains is new in the first, and
+    held in the others.
     """
 
-    def __init__(self, connection: psycopg.Connection, reading: psycopg.Connection, source: Source) -> None:
+    def __init__(
+        self,
+        connection: psycopg.Connection,
+        reading: psycopg.Connection,
+        source: Source,
+        *,
+        of_several: bool = False,
+    ) -> None:
         self._reading = reading
         self._source_id = source.id
         self._zone = source.timezone
+        # The identities that this load has found so far, by table; None if they need not be compared.
+        self._found: defaultdict[str, list[pl.DataFrame]] | None = defaultdict(list) if of_several else None
         self._sharer_ids = _find_sharers(connection, source)
         # New facts have no statistics yet, so the planner would guess and scan entire months.
         reading.execute("SET enable_seqscan = off")
@@ -43,6 +57,18 @@ class StoredIdentities:
 
     def drop_held(self, table: str, records: pl.DataFrame) -> pl.DataFrame:
         """Return `records` (facts of `table`) without those whose identities are already held."""
+        if self._found is None:
+            return self._drop_stored(table, records)
+        # The lines of a file come in the order of the files, and lines of one file are all different.
+        records = records.unique([*_IDENTITY], keep="first", maintain_order=True)
+        if self._found[table]:
+            records = _drop(records, self._found[table])
+        if records.is_empty():
+            return records
+        self._found[table].append(records.select(*_IDENTITY))
+        return self._drop_stored(table, records)
+
+    def _drop_stored(self, table: str, records: pl.DataFrame) -> pl.DataFrame:
         since, until = records["event_at"].min(), records["event_at"].max()
         places = [(each, self._sharer_ids) for each in event_time_columns] if self._sharer_ids else []
         if any(first <= until and since <= last for first, last in self._ranges):
@@ -55,7 +81,7 @@ class StoredIdentities:
         held = pl.concat([self._fetch(*place, since, until) for place in places])
         if is_repeated:
             held = held.with_columns(event_at=find_first_passes(self._zone, held["event_at"]))
-        return records.join(held, on=[*_IDENTITY], how="anti", maintain_order="left")
+        return _drop(records, [held])
 
     def _fetch(self, table: str, source_ids: list[int], since: object, until: object) -> pl.DataFrame:
         query = sql.SQL(
@@ -65,6 +91,10 @@ class StoredIdentities:
         ).format(event_at=sql.Identifier(event_time_columns[table]), table=sql.Identifier(table))
         values = {"source_ids": source_ids, "since": since, "until": until}
         return read_frame(self._reading, query, values, _IDENTITY)
+
+
+def _drop(records: pl.DataFrame, identities: list[pl.DataFrame]) -> pl.DataFrame:
+    return records.join(pl.concat(identities), on=[*_IDENTITY], how="anti", maintain_order="left")
 
 
 def _find_sharers(connection: psycopg.Connection, source: Source) -> list[int]:
