@@ -56,7 +56,7 @@ class Tally:
         for _, fate in part.parsed:
             self._add_fate(fate)
         room = SAMPLES - len(self.rejected_samples)
-        if room and any(fate.rejected for _, fate in part.parsed):
+        if room and not part.is_copy and any(fate.rejected for _, fate in part.parsed):
             rejected = group.get_records(part).filter(pl.col("rejected").is_not_null()).head(room)
             self.rejected_samples += rejected.select("line_number", "rejected", shorten_texts()).rows()
         if part.repeats is not None:
