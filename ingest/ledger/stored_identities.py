@@ -6,6 +6,7 @@ if the ledger shows that no file of the source covers that range.
 """
 
 from collections import defaultdict
+from datetime import datetime, timedelta
 
 import polars as pl
 import psycopg
@@ -15,6 +16,9 @@ from tapewise.ingest.records.passes import find_first_passes, find_second_passes
 from tapewise.ingest.sources.sources import Source
 from tapewise.schema.tables.models import event_time_columns
 from tapewise.schema.writing.loader import read_frame
+
+# The identities of two files are fetched together if this much time or less is between them.
+NEAR = timedelta(hours=1)
 
 _IDENTITY = {"event_at": pl.Datetime("us", "UTC"), "line_hash": pl.Int64(), "occurrence": pl.Int32()}
 
@@ -49,9 +53,12 @@ class StoredIdentities:
         self._sharer_ids = _find_sharers(connection, source)
         # New facts have no statistics yet, so the planner would guess and scan entire months.
         reading.execute("SET enable_seqscan = off")
+        # Joined where they overlap, because a source may have thousands of files.
         self._ranges = connection.execute(
-            "SELECT first_event_at, last_event_at FROM ledger.log_files"
-            " WHERE source_id = %s AND first_event_at IS NOT NULL",
+            "SELECT lower(covered), upper(covered) FROM ("
+            " SELECT unnest(range_agg(tstzrange(first_event_at, last_event_at, '[]'))) AS covered"
+            " FROM ledger.log_files WHERE source_id = %s AND first_event_at IS NOT NULL"
+            ") AS held",
             [source.id],
         ).fetchall()
 
@@ -69,16 +76,19 @@ class StoredIdentities:
         return self._drop_stored(table, records)
 
     def _drop_stored(self, table: str, records: pl.DataFrame) -> pl.DataFrame:
-        since, until = records["event_at"].min(), records["event_at"].max()
-        places = [(each, self._sharer_ids) for each in event_time_columns] if self._sharer_ids else []
-        if any(first <= until and since <= last for first, last in self._ranges):
-            places.append((table, [self._source_id]))
-        if not places:
-            return records
         is_repeated = bool(records["is_time_ambiguous"].any())
-        if is_repeated:
-            until = find_second_passes(self._zone, records["event_at"]).max()
-        held = pl.concat([self._fetch(*place, since, until) for place in places])
+        latest_at = (
+            find_second_passes(self._zone, records["event_at"]) if is_repeated else records["event_at"]
+        )
+        found = []
+        for since, until in _find_spans(records.select("file", "event_at", latest_at=latest_at)):
+            places = [(each, self._sharer_ids) for each in event_time_columns] if self._sharer_ids else []
+            if any(first <= until and since <= last for first, last in self._ranges):
+                places.append((table, [self._source_id]))
+            found += [self._fetch(*place, since, until) for place in places]
+        if not found:
+            return records
+        held = pl.concat(found)
         if is_repeated:
             held = held.with_columns(event_at=find_first_passes(self._zone, held["event_at"]))
         return _drop(records, [held])
@@ -91,6 +101,21 @@ class StoredIdentities:
         ).format(event_at=sql.Identifier(event_time_columns[table]), table=sql.Identifier(table))
         values = {"source_ids": source_ids, "since": since, "until": until}
         return read_frame(self._reading, query, values, _IDENTITY)
+
+
+def _find_spans(times: pl.DataFrame) -> list[tuple[datetime, datetime]]:
+    """Return the times from the earliest `event_at` to the `latest_at` of each file, joined if they are near.
+
+    The files of a load may be years apart, with much more of the source between them.
+    """
+    spans: list[tuple[datetime, datetime]] = []
+    of_files = times.group_by("file").agg(pl.col("event_at").min(), pl.col("latest_at").max())
+    for since, until in of_files.select("event_at", "latest_at").sort("event_at").iter_rows():
+        if spans and since - spans[-1][1] <= NEAR:
+            spans[-1] = spans[-1][0], max(until, spans[-1][1])
+        else:
+            spans.append((since, until))
+    return spans
 
 
 def _drop(records: pl.DataFrame, identities: list[pl.DataFrame]) -> pl.DataFrame:

@@ -149,6 +149,8 @@ def load_together(
         while True:
             source = _find_again(warehouse, settling, source)
             stops = find_last_stops(settling, source, requests)
+            if len({stop.name for stop in stops}) < len(stops):  # a link has just changed
+                raise LogFileError(f"{requests[0].path}: two names of one file cannot be loaded together")
             results: dict[Path, FileResult] = {}
             files = []
             for request, stop in zip(requests, stops, strict=True):
@@ -247,6 +249,7 @@ class _File:
     log_date_from: str | None
     known: LogFileRow | None
     tally: Tally = field(default_factory=Tally)
+    repeats: list[Repeats] = field(default_factory=list)
     _reader: LogFileReader | None = None
 
     def open(self, reader: LogFileReader, settings: LineSettings) -> OpenLog:
@@ -276,7 +279,6 @@ class _Load:
         self._files = files
         self._now = now
         self._progress = progress
-        self._repeats: list[Repeats] = []
 
     def run(
         self,
@@ -386,7 +388,8 @@ class _Load:
             connection, [number if has else None for number, has in zip(ids, has_facts, strict=True)]
         )
         derivations.change(add_sums(connection, source, sums))
-        derivations.touch(move_second_passes(connection, settling, source, self._repeats))
+        for file in files:
+            derivations.touch(move_second_passes(connection, settling, source, file.repeats))
         writer.summarise()
         endings = [
             LogFileEnding(
@@ -433,7 +436,7 @@ class _Load:
             for part in group.parts:
                 tallies[part.file].add_part(part, group)
                 if part.repeats is not None:
-                    self._repeats.append(part.repeats)
+                    self._files[part.file].repeats.append(part.repeats)
             for name, new in find_new(group, stored.drop_held, tallies):
                 lines = new.with_columns(ids.gather(new["file"]))
                 rows = make_facts(lines, tables[name], source, users, hosts, file_keys)

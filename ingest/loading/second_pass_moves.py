@@ -64,8 +64,7 @@ def move_second_passes(
     days: set[date] = set()
     for table in FACT_TABLES:
         parts = [each.facts.filter(pl.col("is_second"), pl.col("table") == table.name) for each in repeats]
-        # Two files of a load may show the same.
-        facts = pl.concat(parts).unique(maintain_order=True) if parts else pl.DataFrame()
+        facts = pl.concat(parts) if parts else pl.DataFrame()
         if facts.is_empty():
             continue
         make_months(connection, settling, table.name, facts["second_at"].dt.date().unique())

@@ -15,6 +15,7 @@ import pytest
 
 from tapewise.ingest.formats.registry import FORMATS
 from tapewise.ingest.ledger.resuming import FileRequest
+from tapewise.ingest.ledger.stored_identities import StoredIdentities
 from tapewise.ingest.loading import loads, workers
 from tapewise.ingest.loading.loads import FileResult, load_file, load_together
 from tapewise.ingest.loading.workers import FileTask, gather_small, read_files
@@ -120,9 +121,10 @@ class Worlds:
         zone: str = "UTC",
         before: Callable[[Warehouse], None] | None = None,
         **options: Any,
-    ) -> list[object]:
+    ) -> list[Any]:
         """Load the files, assert that both warehouses contain the same, and return the outcomes."""
-        outcomes = []
+        outcomes: list[list[object]] = []
+        found: list[Any] = []
         for warehouse in (self.alone, self.together):
             if before is not None:
                 before(warehouse)
@@ -193,7 +195,7 @@ def test_the_hour_that_is_repeated(worlds: Worlds, tmp_path: Path, seed: int) ->
 def test_files_of_different_days(worlds: Worlds, tmp_path: Path) -> None:
     """The days of the files, of which one copies another as of another day, which would count twice."""
     paths = [
-        write(tmp_path / f"cond.2004-07-{1 + number // 2:02}.{number}", make_lines("cond", 10 + 7 * number))
+        write(tmp_path / f"cond.2004-07-{1 + number // 2:02}.{number}", make_lines("cond", 20 + 7 * number))
         for number in range(7)
     ]
     copy = tmp_path / "cond.2004-07-09"
@@ -273,7 +275,7 @@ def test_a_load_that_is_broken_off_leaves_nothing_of_any_file(
     warehouse = worlds.together
     paths = make_files(tmp_path, make_lines("pftp"))
     source = register(warehouse, SourceRequest("test", "synthetic", FORMATS["pftp"], "UTC", "nft"))
-    sent = []
+    sent: list[Any] = []
 
     def break_off(connection: psycopg.Connection, *_: Any, **__: Any) -> None:
         sent.append(connection.execute("SELECT count(*) FROM core.transfers").fetchone())
@@ -334,3 +336,28 @@ def test_which_files_are_loaded_together(
     assert gather((0, "a"), (0, "b"), is_dry=True) == ["a", "b"]
     assert gather() == []
     assert DateRule("name") == FileTask(sources[0], tmp_path / "a", dates=DateRule("name")).request.dates
+
+
+def test_what_is_held_between_the_files_is_not_read(
+    warehouse: Warehouse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two files overlap with the first and the last lines of a long log, whose other lines are left alone."""
+    lines = [
+        f"000001 {datetime(1997, 1, 1) + timedelta(hours=hour):%y/%m/%d %H:%M:%S} ks 10 3.000".encode()
+        for hour in range(2000)
+    ]
+    source = register(warehouse, SourceRequest("test", "synthetic", FORMATS["nft"], "UTC", "nft"))
+    load_file(warehouse, source, write(tmp_path / "log", lines), now=NOW)
+    fetched = []
+    really_fetch = StoredIdentities._fetch
+
+    def note(*arguments: Any) -> Any:
+        held = really_fetch(*arguments)
+        fetched.append(held.height)
+        return held
+
+    monkeypatch.setattr(StoredIdentities, "_fetch", note)
+    paths = [write(tmp_path / "late", lines[-3:]), write(tmp_path / "early", lines[:4])]
+    found = load_together(warehouse, source, [FileRequest(path) for path in paths], now=NOW)
+    assert [result.tally.held_count for result in found] == [3, 4]
+    assert fetched == [4, 3]
