@@ -3,9 +3,9 @@
     python -m benchmarks.small_files --files 1000 --lines 100
 
 makes up logs of one archive, each of a day, and loads them in turn into new warehouses: together, as
-`tapewise ingest` does, and each in a load of its own. The processor time of this process and of the server is measured,
-not the time that passes, so other programs hardly matter. The server's is read from /proc, which only Linux
-has. Only ratios mean anything on another machine. The exit status is 1 if the warehouses differ.
+`tapewise ingest` does, and each in a load of its own. It measures the processor time of this process and of
+the server, not the time that passes, so other programs hardly matter. The server's is read from /proc, which
+only Linux has. Only ratios mean anything on another machine. The exit status is 1 if the warehouses differ.
 """
 
 import argparse
@@ -40,9 +40,7 @@ def main() -> None:
     parser.add_argument("--repeat", type=int, default=3, help="repetitions, of which the least is printed")
     arguments = parser.parse_args()
     is_wrong = False
-    print(
-        f"{arguments.files:,} files of {arguments.lines} lines: ms of processor time per file, client + server"
-    )
+    print(f"{arguments.files:,} files of {arguments.lines} lines: processor ms per file, client + server")
     for format_name in sorted(MAKE_BLOCK):
         with working_folder(None) as folder:
             paths = write_files(folder, arguments.files + WARM_UP_FILES, arguments.lines, format_name)
