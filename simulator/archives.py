@@ -114,7 +114,7 @@ def write_archive(
                 archive_id=pl.lit(archive_id, pl.Int32),
                 **{column: pl.lit(value, pl.Int32) for column, value in lineage.items()},
             )
-            writer = FactWriter(settling, lineage["source_id"], lineage["log_file_id"])
+            writer = FactWriter(settling, lineage["source_id"])
             facts, brought = _write_facts(connection, writer, facts)
             moved, asked = _fit(facts, transfers), _fit(facts, requests)
             add_cells(connection, archive_id, [sum_cells(moved, given.timezone, has_failures=True)])

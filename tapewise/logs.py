@@ -12,6 +12,7 @@ from tapewise.ingest.detection.choosing import read_formats
 from tapewise.ingest.reading.balances import Tally
 from tapewise.ingest.reading.files import open_log
 from tapewise.ingest.reading.interruptions import begins_again
+from tapewise.ingest.reading.parsing import OpenLog
 from tapewise.ingest.reading.pipeline import read_parts
 from tapewise.ingest.records.columns import RECORD_SCHEMA
 from tapewise.ingest.records.format import Format, LineSettings
@@ -146,11 +147,11 @@ def _read(
     lines = [pl.DataFrame(schema={"line_number": pl.Int64, "text": pl.String, **RECORD_SCHEMA})]
     further = []
     with open_log(path, is_complete=complete) as reader:
-        for part in read_parts(reader, log_format, settings, tally):
-            assert part.records is not None  # no line is known from an earlier load
-            lines.append(part.records.select(pl.col("line_number").cast(pl.Int64), "text", *RECORD_SCHEMA))
-            if part.further is not None:
-                further.append(part.further.select(pl.col("line_number").cast(pl.Int64), *_FACT_COLUMNS))
+        for group in read_parts([OpenLog(reader, settings, tally)], log_format):
+            assert group.records is not None  # no line is known from an earlier load
+            lines.append(group.records.select(pl.col("line_number").cast(pl.Int64), "text", *RECORD_SCHEMA))
+            if group.further is not None:
+                further.append(group.further.select(pl.col("line_number").cast(pl.Int64), *_FACT_COLUMNS))
         waiting_bytes = reader.waiting_bytes
     read = pl.concat(lines)
     facts = read.filter(pl.col("table").is_not_null()).select("line_number", *_FACT_COLUMNS)

@@ -13,7 +13,7 @@ from tapewise.ingest.commands.paths import (
     recursive_option,
     strip_option,
 )
-from tapewise.ingest.detection.scoring import Detection, describe_share, detect_format
+from tapewise.ingest.detection.scoring import Detection, describe_share, detect_formats
 from tapewise.schema.errors import LogFileError
 from tapewise.schema.texts import escape_controls
 
@@ -41,12 +41,10 @@ def detect(prefix: str | None, is_recursive: bool, as_json: bool, paths: tuple[P
     """
     failures: list[LogFileError] = []
     with keeping_standard_input(expand_paths(paths, is_recursive=is_recursive)) as files:
-        for path in files:
-            try:
-                detection = detect_format(path, prefix)
-            except LogFileError as error:
-                failures.append(error)
-                report_failure(path, error, as_json=as_json)
+        for path, detection in zip(files, detect_formats(files, prefix), strict=True):
+            if isinstance(detection, LogFileError):
+                failures.append(detection)
+                report_failure(path, detection, as_json=as_json)
                 continue
             click.echo(json.dumps(_to_json(detection)) if as_json else "\n".join(_describe(detection)))
     if failures:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import psycopg
 
-from tapewise.ingest.detection.scoring import Detection, describe_share, detect_format
+from tapewise.ingest.detection.scoring import Detection, describe_share, detect_formats
 from tapewise.ingest.formats.registry import find_format, restore_format
 from tapewise.ingest.records.format import Format
 from tapewise.ingest.records.prefixed_lines import strip_format
@@ -71,15 +71,17 @@ def read_formats(paths: Sequence[Path], *, is_complete: bool = False, prefix: st
     What matches `prefix` is removed from lines first.
     """
     choices = Choices("detected from its lines")
-    for path in dict.fromkeys(paths):
-        try:
-            detection = detect_format(path, prefix)
-            if detection.format is None and _has_no_line_yet(detection, is_complete=is_complete):
-                choices.empty.append(path)
-            else:
+    distinct = list(dict.fromkeys(paths))
+    for path, detection in zip(distinct, detect_formats(distinct, prefix), strict=True):
+        if isinstance(detection, LogFileError):
+            choices.failures[path] = detection
+        elif detection.format is None and _has_no_line_yet(detection, is_complete=is_complete):
+            choices.empty.append(path)
+        else:
+            try:
                 choices.formats[path] = strip_format(_settle_format(detection), prefix)
-        except LogFileError as error:
-            choices.failures[path] = error
+            except LogFileError as error:
+                choices.failures[path] = error
     return choices
 
 

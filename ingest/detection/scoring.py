@@ -6,11 +6,12 @@ Blank lines do not count. A format whose lines have no date is tried with an arb
 affect the fit.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 
 from tapewise.ingest.detection.examples import EXAMPLE_DATE
@@ -21,9 +22,12 @@ from tapewise.ingest.reading.lines import split_lines
 from tapewise.ingest.records.format import BLANK, UNRECOGNISED, Format, LineSettings
 from tapewise.ingest.records.prefixed_lines import strip_prefix
 from tapewise.ingest.sources.sources import EARLIEST_AT
+from tapewise.schema.errors import LogFileError
 
 # This is ten thousand lines or more. Trying all formats on three pieces takes about a second.
 PIECE_BYTES = 600_000
+# Files are examined together until there is this much of them.
+TOGETHER_BYTES = 1_000_000
 # Logs should not have longer lines than this. If one does, only this much of the line is examined.
 MAX_LINE_BYTES = 8_000_000
 # The best format must fit at least the first percentage of the lines, and every other format at most the
@@ -81,22 +85,74 @@ def choose_format(fits: Sequence[FormatFit]) -> Format | None:
     return best.format if is_best and are_apart else None
 
 
-def detect_format(path: Path, prefix: str | None = None) -> Detection:
-    """Determine how well each format fits the file, by examining a megabyte or two of it.
+@dataclass(frozen=True)
+class _Sample:
+    """The lines of a file that are examined, without blank ones; the other fields are those of Detection."""
 
-    A small file is examined completely, a large one at its beginning, middle and end. A large compressed file
-    is examined only at its beginning, because reading cannot start anywhere else. A last line without a
-    newline may be unfinished, so it does not count unless it is the only line. What matches `prefix` is
-    removed from lines first. Raises LogFileError if the file cannot be read.
+    path: Path
+    places: tuple[str, ...]
+    lines: pl.Series
+    byte_count: int
+    is_unfinished: bool
+
+
+def detect_format(path: Path, prefix: str | None = None) -> Detection:
+    """Determine how well each format fits the file, as `detect_formats` does.
+
+    Raises LogFileError if the file cannot be read.
     """
+    [found] = detect_formats([path], prefix)
+    if isinstance(found, LogFileError):
+        raise found
+    return found
+
+
+def detect_formats(paths: Iterable[Path], prefix: str | None = None) -> Iterator[Detection | LogFileError]:
+    """Yield for each file how well each format fits it, or why it cannot be read.
+
+    A megabyte or two of a file are examined. A small file is examined completely, a large one at its
+    beginning, middle and end. A large compressed file is examined only at its beginning, because reading
+    cannot start anywhere else. A last line without a newline may be unfinished, so it does not count unless
+    it is the only line. What matches `prefix` is removed from lines first.
+    """
+    # Trying all formats on a few lines takes as long as on thousands, so small files are examined together.
+    waiting: list[_Sample | LogFileError] = []
+    waiting_bytes = 0
+    for path in paths:
+        try:
+            sample = _take_sample(path, prefix)
+        except LogFileError as error:
+            waiting.append(error)
+            continue
+        waiting.append(sample)
+        waiting_bytes += sample.byte_count
+        if waiting_bytes >= TOGETHER_BYTES:
+            yield from _examine(waiting)
+            waiting, waiting_bytes = [], 0
+    yield from _examine(waiting)
+
+
+def _examine(waiting: Sequence[_Sample | LogFileError]) -> Iterator[Detection | LogFileError]:
+    samples = [each for each in waiting if isinstance(each, _Sample)]
+    formats = list(list_formats().values()) if samples else []
+    counts = iter(zip(*(_count_fits(each, samples) for each in formats), strict=True))
+    for sample in waiting:
+        if isinstance(sample, LogFileError):
+            yield sample
+            continue
+        line_count = sample.lines.len()
+        fits = [FormatFit(each, count, line_count) for each, count in zip(formats, next(counts), strict=True)]
+        ordered = tuple(sorted(fits, key=lambda fit: -fit.fit_count))
+        yield Detection(sample.path, sample.places, line_count, ordered, sample.is_unfinished)
+
+
+def _take_sample(path: Path, prefix: str | None) -> _Sample:
     with open_log(path) as reader:
         places, pieces, is_unfinished = _take_pieces(reader, path)
-    lines = strip_prefix(split_lines(b"".join(pieces))["text"], prefix)
+    content = b"".join(pieces)
+    lines = strip_prefix(split_lines(content)["text"], prefix)
     lines = lines.filter(lines.str.strip_chars(" \t\r") != "")
-    fits = [FormatFit(each, _count_fits(each, lines), lines.len()) for each in list_formats().values()]
-    return Detection(
-        path, places, lines.len(), tuple(sorted(fits, key=lambda fit: -fit.fit_count)), is_unfinished
-    )
+    return _Sample(path, places, lines, len(content), is_unfinished)
 
 
 def describe_share(fit: FormatFit) -> str:
@@ -107,7 +163,8 @@ def describe_share(fit: FormatFit) -> str:
     return f"{(tenths // fit.line_count if is_most else -(-tenths // fit.line_count)) / 10:.1f} %"
 
 
-def _count_fits(log_format: Format, lines: pl.Series) -> int:
+def _count_fits(log_format: Format, samples: Sequence[_Sample]) -> list[int]:
+    """Return how many lines of each sample fit the format."""
     settings = LineSettings(
         "UTC",
         log_format.clock_resolution_s,
@@ -115,9 +172,12 @@ def _count_fits(log_format: Format, lines: pl.Series) -> int:
         datetime.max.replace(tzinfo=UTC),
         log_date=EXAMPLE_DATE if log_format.is_dated_by_file else None,
     )
-    records = log_format.parse(unfold_lines(lines, log_format), settings)
+    lines = pl.concat([unfold_lines(sample.lines, log_format) for sample in samples], rechunk=True)
+    records = log_format.parse(lines, settings)
     is_none = (pl.col("rejected") == UNRECOGNISED) | (pl.col("ignored") == BLANK)
-    return records.filter(~is_none.fill_null(False)).height
+    is_fit = records.select(is_none.fill_null(False).not_()).to_series().to_numpy()
+    places = np.repeat(np.arange(len(samples)), [sample.lines.len() for sample in samples])
+    return [int(count) for count in np.bincount(places[is_fit], minlength=len(samples))]
 
 
 def _take_pieces(reader: LogFileReader, path: Path) -> tuple[tuple[str, ...], list[bytes], bool]:

@@ -13,7 +13,7 @@ import psycopg
 from psycopg.types.json import Jsonb
 
 from tapewise.ingest.ledger.log_files import reject_lines
-from tapewise.ingest.reading.file_parts import KnownSegment, Part, SegmentFate
+from tapewise.ingest.reading.file_parts import KnownSegment, PartGroup, SegmentFate
 from tapewise.ingest.reading.segments import Segment
 
 
@@ -43,45 +43,52 @@ def find_segments(
 
 
 class SegmentLog:
-    """Writes the rejected lines and segments of a file to the ledger, as the file's parts arrive in order.
+    """Writes the rejected lines and segments of files to the ledger, as the files' parts arrive in order.
 
-    An earlier reading of the same file has already recorded the first `written_count` lines.
+    `log_file_ids` are the files' ids. Earlier readings of the same files have already recorded their first
+    `written_counts` lines.
     """
 
-    def __init__(self, connection: psycopg.Connection, log_file_id: int, written_count: int) -> None:
+    def __init__(
+        self, connection: psycopg.Connection, log_file_ids: Sequence[int], written_counts: Sequence[int]
+    ) -> None:
         self._connection = connection
-        self._log_file_id = log_file_id
-        self._written_count = written_count
-        self._parsed: list[tuple[int, int]] = []
-        self._fresh: list[tuple[Segment, SegmentFate]] = []
+        self._log_file_ids = log_file_ids
+        self._written_counts = written_counts
+        self._parsed: list[tuple[int, int, int]] = []
+        self._fresh: list[tuple[int, Segment, SegmentFate]] = []
         self._known: list[tuple[Segment, KnownSegment]] = []
 
-    def add(self, part: Part) -> None:
-        """Write the rejected lines of a part whose facts have been sent; it contains no other records."""
-        first, last = part.first_line_number, part.first_line_number + part.line_count - 1
-        is_written = last <= self._written_count
-        if first <= self._written_count and not (part.known and is_written):
-            _delete_rejected(self._connection, self._log_file_id, first, last)
-        if part.records is not None:
-            reject_lines(self._connection, self._log_file_id, part.records)
-            self._parsed.append((first, last))
-        elif not is_written:
-            _copy_rejected(self._connection, self._log_file_id, part.known)
-        self._fresh += part.fresh
-        self._known += part.known
+    def add(self, group: PartGroup) -> None:
+        """Write the rejected lines of parts whose facts have been sent; `group` has no other records."""
+        for part in group.parts:
+            log_file_id, written_count = self._log_file_ids[part.file], self._written_counts[part.file]
+            first, last = part.first_line_number, part.first_line_number + part.line_count - 1
+            is_written = last <= written_count
+            if first <= written_count and not (part.known and is_written):
+                _delete_rejected(self._connection, log_file_id, first, last)
+                if part.parsed:
+                    self._parsed.append((log_file_id, first, last))
+            if part.known and not is_written:
+                _copy_rejected(self._connection, log_file_id, part.known)
+            self._fresh += [(log_file_id, segment, fate) for segment, fate in part.fresh]
+            self._known += part.known
+        if group.records is not None:
+            reject_lines(self._connection, self._log_file_ids, group.records)
 
     def end(self, source_id: int) -> None:
         """Write the segments. Raises ChangedMeanwhileError if a skipped segment is no longer known."""
         if not _are_known(self._connection, self._known):
             raise ChangedMeanwhileError
-        for first, last in self._parsed:
-            if first <= self._written_count:
-                _delete_segments(self._connection, self._log_file_id, first, last)
-        _write_segments(self._connection, source_id, self._log_file_id, self._fresh)
+        for lines in self._parsed:
+            _delete_segments(self._connection, *lines)
+        _write_segments(self._connection, source_id, self._fresh)
 
 
 def _are_known(connection: psycopg.Connection, known: _Known) -> bool:
     """Whether all these segments are still known, now that no one else can write."""
+    if not known:
+        return True
     positions = {(one.log_file_id, one.first_line_number) for _, one in known}
     found = connection.execute(
         "SELECT count(*) FROM ledger.segments"
@@ -95,16 +102,15 @@ def _are_known(connection: psycopg.Connection, known: _Known) -> bool:
 def _write_segments(
     connection: psycopg.Connection,
     source_id: int,
-    log_file_id: int,
-    fresh: Sequence[tuple[Segment, SegmentFate]],
+    fresh: Sequence[tuple[int, Segment, SegmentFate]],
 ) -> None:
-    """Store the segments of a file, whose facts are already in the warehouse."""
+    """Store segments, each with the id of its file, whose facts are already in the warehouse."""
     with connection.cursor() as cursor:
         cursor.executemany(
             "INSERT INTO ledger.segments (log_file_id, first_line_number, source_id, digest, line_count,"
             " fact_count, ignored_counts, rejected_counts, first_event_at, last_event_at)"
             " VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)",
-            [_make_row(source_id, log_file_id, segment, fate) for segment, fate in fresh],
+            [_make_row(source_id, *each) for each in fresh],
         )
 
 

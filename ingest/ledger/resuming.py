@@ -3,7 +3,7 @@
 `known_segments.py` answers a separate question: which pieces of the file are known from other files.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from pathlib import Path
@@ -14,8 +14,8 @@ from tapewise.ingest.ledger.log_files import (
     LastReading,
     LogFileRow,
     find_last_readings,
-    find_log_file,
-    find_other_date,
+    find_log_files,
+    find_other_dates,
     ledger_path,
     touch_log_file,
 )
@@ -75,10 +75,6 @@ class LastStop:
             return self.newest.log_date_from
         return None if self.log_date is None else self.log_date.origin
 
-    def is_newest(self, connection: psycopg.Connection, source: Source) -> bool:
-        """Whether no file of that name has been read for `source` since `newest`."""
-        return find_log_file(connection, source.id, self.name) == self.newest
-
     def touch(self, connection: psycopg.Connection, now: datetime) -> tuple[Tally, int]:
         """Record that the file is unchanged, and return this reading's tally and number of waiting bytes.
 
@@ -95,27 +91,48 @@ class LastStop:
         return tally, self.prefix.waiting_bytes
 
 
-def find_last_stop(
-    connection: psycopg.Connection,
-    source: Source,
-    path: Path,
-    *,
-    log_date: date | None = None,
-    dates: DateRule | None = None,
-    keeps_date: bool = False,
-    is_complete: bool = False,
-) -> LastStop:
-    """Return where the last reading of `path` for `source` stopped. Opens the file if it was read before.
+@dataclass(frozen=True)
+class FileRequest:
+    """A file to be read, and what the user said about it.
 
     `log_date` is the day given by the user, and `dates` where it comes from otherwise. With `keeps_date`, or
     if days are those of the last change, a file that still begins as it did at the last reading keeps the day
-    it had then. `is_complete` says that the end of the file also ends its last line. Raises LogFileError if
-    the file needs a day and has none, or was already read with another day.
+    it had then. `is_complete` says that the end of the file also ends its last line.
     """
-    keeps_date = keeps_date or (log_date is None and _is_of_change(dates))
-    given = None if keeps_date else settle_date(source, path, log_date, dates)
-    name = ledger_path(path)
-    newest = find_log_file(connection, source.id, name)
+
+    path: Path
+    log_date: date | None = None
+    dates: DateRule | None = None
+    keeps_date: bool = False
+    is_complete: bool = False
+
+
+def find_last_stops(
+    connection: psycopg.Connection, source: Source, requests: Sequence[FileRequest]
+) -> list[LastStop]:
+    """Return where the last readings of files for `source` stopped. Opens files that were read before.
+
+    Raises LogFileError if a file needs a day and has none, or was already read with another day.
+    """
+    names = [ledger_path(request.path) for request in requests]
+    found = find_log_files(connection, source.id, names)
+    return [
+        _find_last_stop(source, request, name, found.get(name))
+        for request, name in zip(requests, names, strict=True)
+    ]
+
+
+def are_newest(connection: psycopg.Connection, source: Source, stops: Iterable[LastStop]) -> bool:
+    """Whether no file of the stops' names has been read for `source` since they were found."""
+    newest = {stop.name: stop.newest for stop in stops}
+    found = find_log_files(connection, source.id, list(newest))
+    return {name: found.get(name) for name in newest} == newest
+
+
+def _find_last_stop(source: Source, request: FileRequest, name: str, newest: LogFileRow | None) -> LastStop:
+    path, dates, is_complete = request.path, request.dates, request.is_complete
+    keeps_date = request.keeps_date or (request.log_date is None and _is_of_change(dates))
+    given = None if keeps_date else settle_date(source, path, request.log_date, dates)
     if newest is None:
         said = settle_date(source, path, None, dates) if keeps_date else given
         return LastStop(name, None, None, said, None, is_read=False, ends_file=is_complete)
@@ -217,18 +234,27 @@ def _is_same_year(source: Source, log_date: date | None, tally: Tally) -> bool:
     return is_same_year(log_date, tally.first_event_at, tally.last_event_at)
 
 
-def check_date(
+def check_dates(
     connection: psycopg.Connection,
     source: Source,
-    path: Path,
-    log_date: date | None,
-    tally: Tally,
-    digest: str,
+    files: Iterable[tuple[Path, int | None, date | None, Tally, str]],
 ) -> None:
-    """Raise LogFileError if facts are new only because the same lines were read with another day."""
-    if log_date is not None and tally.loaded_count:
-        other = find_other_date(connection, source.id, digest, log_date)
-        if other is not None and not _is_same_year(source, other[1], tally):
+    """Raise LogFileError if facts of a file are new only because the same lines were read with another day.
+
+    Each of `files` has a path, an id in the ledger (None: it has no row), a day, a balance and a digest.
+    """
+    dated = [
+        (path, number, digest, day, tally) for path, number, day, tally, digest in files if day is not None
+    ]
+    new = [each for each in dated if each[4].loaded_count]
+    if not new:
+        return
+    others = find_other_dates(
+        connection, source.id, [(number, digest, day) for _, number, digest, day, _ in new]
+    )
+    for place, other in sorted(others.items()):
+        path, *_, tally = new[place]
+        if not _is_same_year(source, other[1], tally):
             raise _read_as_of(path, *other)
 
 

@@ -8,12 +8,13 @@ from pathlib import Path
 
 from tapewise.ingest.ledger.known_segments import find_segments
 from tapewise.ingest.ledger.other_sources import OtherHolders
-from tapewise.ingest.ledger.resuming import check_date, find_last_stop, settle_date
+from tapewise.ingest.ledger.resuming import FileRequest, check_dates, find_last_stops, settle_date
 from tapewise.ingest.ledger.stored_identities import StoredIdentities
 from tapewise.ingest.loading.loads import FileResult, Progress, check_key
 from tapewise.ingest.reading.balances import Tally
 from tapewise.ingest.reading.files import open_log
 from tapewise.ingest.reading.interruptions import begins_again, converting_errors
+from tapewise.ingest.reading.parsing import OpenLog
 from tapewise.ingest.reading.pipeline import find_new, read_parts
 from tapewise.ingest.sources.log_dates import DateRule
 from tapewise.ingest.sources.sources import Source
@@ -45,17 +46,20 @@ def preview_file(
     ):
         tally = Tally()
         if day is not None:
-            find_last_stop(connection, source, path, log_date=log_date, dates=dates, is_complete=is_complete)
+            request = FileRequest(path, log_date=log_date, dates=dates, is_complete=is_complete)
+            find_last_stops(connection, source, [request])
         find_known = partial(find_segments, connection, source.id)
         stored = StoredIdentities(connection, connection, source)
-        others = OtherHolders(connection, source, path, day)
-        for part in read_parts(reader, source.format, settings, tally, find_known, source.key):
-            tally.add_part(part)
-            for _ in find_new(part, stored.drop_held, tally):
+        others = OtherHolders(connection, source, [(path, day)])
+        log = OpenLog(reader, settings, tally)
+        for group in read_parts([log], source.format, find_known, source.key):
+            for part in group.parts:
+                tally.add_part(part, group)
+            for _ in find_new(group, stored.drop_held, [tally]):
                 pass
-            others.look_at(part, tally.loaded_count)
+            others.look_at(group, [tally.loaded_count])
             if progress is not None:
                 progress(reader.progress_bytes)
-        others.end(tally.loaded_count)
-        check_date(connection, source, path, day, tally, reader.digest)
+        others.end([tally.loaded_count])
+        check_dates(connection, source, [(path, None, day, tally, reader.digest)])
         return FileResult(path, tally, reader.waiting_bytes, log_date=said)

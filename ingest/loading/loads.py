@@ -1,4 +1,7 @@
-"""Loads one log file into the warehouse, completely or not at all, and each line only once.
+"""Loads log files into the warehouse, each completely or not at all, and each line only once.
+
+One load reads one file, or several small ones of a source, because most of what it costs does not depend on
+the number of lines (decision 0037). If it fails, nothing of any of its files is loaded.
 
 One transaction holds the archive's lock and writes the facts, the rollup and the ledger. Two threads work
 ahead of it. The first reads and parses lines, and starts before the lock is acquired. The second compares and
@@ -6,9 +9,9 @@ encodes facts. In short transactions, it commits everything that must be visible
 month partitions, row numbers). A third thread derives requests from the lines.
 """
 
-from collections.abc import Callable, Iterator
-from contextlib import closing, nullcontext
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing, nullcontext
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from functools import partial
 from pathlib import Path
@@ -18,26 +21,29 @@ import psycopg
 
 from tapewise.ingest.ledger.known_segments import ChangedMeanwhileError, SegmentLog, find_segments
 from tapewise.ingest.ledger.log_files import (
+    LogFileBeginning,
+    LogFileEnding,
     LogFileRow,
-    begin_log_file,
-    end_log_file,
+    begin_log_files,
+    end_log_files,
     ledger_path,
 )
 from tapewise.ingest.ledger.other_sources import OtherHolders
-from tapewise.ingest.ledger.resuming import LastStop, check_date, find_last_stop
+from tapewise.ingest.ledger.resuming import FileRequest, LastStop, are_newest, check_dates, find_last_stops
 from tapewise.ingest.ledger.stored_identities import StoredIdentities
 from tapewise.ingest.loading.rollup import Sums, add_sums, sum_facts
 from tapewise.ingest.loading.rows import make_facts
 from tapewise.ingest.loading.second_pass_moves import move_second_passes
 from tapewise.ingest.pseudonyms.file_keys import FileKeys
 from tapewise.ingest.reading.balances import Tally
-from tapewise.ingest.reading.file_parts import Part
+from tapewise.ingest.reading.file_parts import PartGroup
 from tapewise.ingest.reading.files import LogFileReader, open_log
 from tapewise.ingest.reading.interruptions import begins_again, converting_errors
+from tapewise.ingest.reading.parsing import OpenLog
 from tapewise.ingest.reading.pipeline import find_new, read_parts
 from tapewise.ingest.reading.prefetch import run_ahead
 from tapewise.ingest.reading.second_passes import Repeats
-from tapewise.ingest.records.format import UNRECOGNISED, Format
+from tapewise.ingest.records.format import UNRECOGNISED, Format, LineSettings
 from tapewise.ingest.requests.at_load import LinesAtLoad
 from tapewise.ingest.requests.pending import Derivations
 from tapewise.ingest.sources.log_dates import DateRule, LogDate
@@ -84,9 +90,9 @@ class FileResult:
         )
 
 
-# A part comes after its facts, because it is entered in the ledger once they are sent. Facts come with their
-# sums (`sum_facts`).
-_Item = tuple[EncodedFacts, Sums | pl.DataFrame | None] | Part
+# A group of parts comes after its facts, because it is entered in the ledger once they are sent. Facts come
+# with their sums (`sum_facts`).
+_Item = tuple[EncodedFacts, Sums | pl.DataFrame | None] | PartGroup
 
 
 @begins_again
@@ -114,31 +120,58 @@ def load_file(
     another load of the archive. Raises LogFileError (HeldElsewhereError if another source holds lines of the
     file) or DatabaseError.
     """
+    request = FileRequest(path, log_date, dates, keeps_date, is_complete)
+    [result] = load_together(
+        warehouse, source, [request], now=now, is_forced=is_forced, progress=progress, on_wait=on_wait
+    )
+    return result
+
+
+def load_together(
+    warehouse: Warehouse,
+    source: Source,
+    requests: Sequence[FileRequest],
+    *,
+    now: datetime,
+    is_forced: bool = False,
+    progress: Progress | None = None,
+    on_wait: Callable[[], None] | None = None,
+) -> list[FileResult]:
+    """Load several files in one transaction, with the same result as `load_file` for one after the other.
+
+    No two of them may have the same name in the ledger. If one of them cannot be loaded, none is. The other
+    parameters and the errors are those of `load_file`; `progress` is called with the sum of the positions.
+    """
     with (
-        converting_errors(path),
+        converting_errors(requests[0].path),
         warehouse.lend(autocommit=True) as settling,
     ):
         while True:
             source = _find_again(warehouse, settling, source)
-            stop = find_last_stop(
-                settling,
-                source,
-                path,
-                log_date=log_date,
-                dates=dates,
-                keeps_date=keeps_date,
-                is_complete=is_complete,
-            )
-            if stop.is_read and not is_forced:
-                tally, waiting_bytes = stop.touch(settling, now)
-                return FileResult(path, tally, waiting_bytes, True, stop.log_date)
-            load = _Load(source, path, stop.name, stop.day, stop.day_from, now, progress)
-            try:
-                result = load.run(warehouse, settling, stop, is_forced=is_forced, on_wait=on_wait)
-            except ChangedMeanwhileError:
-                continue
-            analyze_partitions(settling)
-            return replace(result, log_date=stop.log_date)
+            stops = find_last_stops(settling, source, requests)
+            if len({stop.name for stop in stops}) < len(stops):  # a link has just changed
+                raise LogFileError(f"{requests[0].path}: two names of one file cannot be loaded together")
+            results: dict[Path, FileResult] = {}
+            files = []
+            for request, stop in zip(requests, stops, strict=True):
+                if stop.is_read and not is_forced:
+                    tally, waiting_bytes = stop.touch(settling, now)
+                    results[request.path] = FileResult(
+                        request.path, tally, waiting_bytes, True, stop.log_date
+                    )
+                else:
+                    files.append(_File(request.path, stop.name, stop.day, stop.day_from, stop.known))
+            if files:
+                load = _Load(source, files, now, progress)
+                to_read = [stop for stop in stops if is_forced or not stop.is_read]
+                try:
+                    load.run(warehouse, settling, to_read, is_forced=is_forced, on_wait=on_wait)
+                except ChangedMeanwhileError:
+                    continue
+                analyze_partitions(settling)
+                for file, stop in zip(files, to_read, strict=True):
+                    results[file.path] = replace(file.result, log_date=stop.log_date)
+            return [results[request.path] for request in requests]
 
 
 def _find_again(warehouse: Warehouse, connection: psycopg.Connection, source: Source) -> Source:
@@ -199,81 +232,91 @@ def load_within(
     facts. No other connection can see these changes, so a single thread does all database work. `settling` is
     in autocommit mode. The caller uses `derivations` to rebuild derived rows afterwards.
     """
-    load = _Load(source, path, ledger_path(path), log_date, log_date_from, now)
+    file = _File(path, ledger_path(path), log_date, log_date_from, None)
+    load = _Load(source, [file], now)
     with converting_errors(path):
-        return load.run_within(connection, settling, derivations, is_complete=is_complete)
+        load.run_within(connection, settling, derivations, is_complete=is_complete)
+    return file.result
+
+
+@dataclass
+class _File:
+    """A file of a load. It continues the reading `known`, or is read as a new file."""
+
+    path: Path
+    name: str
+    log_date: date | None
+    log_date_from: str | None
+    known: LogFileRow | None
+    tally: Tally = field(default_factory=Tally)
+    repeats: list[Repeats] = field(default_factory=list)
+    _reader: LogFileReader | None = None
+
+    def open(self, reader: LogFileReader, settings: LineSettings) -> OpenLog:
+        """Let `reader` be the one that reads the file."""
+        self._reader = reader
+        return OpenLog(reader, settings, self.tally)
+
+    @property
+    def reader(self) -> LogFileReader:
+        """The open file."""
+        assert self._reader is not None
+        return self._reader
+
+    @property
+    def result(self) -> FileResult:
+        """The result, once the file was read."""
+        return FileResult(self.path, self.tally, self.reader.waiting_bytes)
 
 
 class _Load:
-    """One run of `load_file`, after it has looked up the file in the ledger."""
+    """One run of `load_together`, after it has looked up the files in the ledger."""
 
     def __init__(
-        self,
-        source: Source,
-        path: Path,
-        name: str,
-        log_date: date | None,
-        log_date_from: str | None,
-        now: datetime,
-        progress: Progress | None = None,
+        self, source: Source, files: Sequence[_File], now: datetime, progress: Progress | None = None
     ) -> None:
-        self._name = name
         self._source = source
-        self._path = path
-        self._log_date = log_date
-        self._log_date_from = log_date_from
+        self._files = files
         self._now = now
         self._progress = progress
-        self._tally = Tally()
-        self._repeats: list[Repeats] = []
 
     def run(
         self,
         warehouse: Warehouse,
         settling: psycopg.Connection,
-        stop: LastStop,
+        stops: Sequence[LastStop],
         *,
         is_forced: bool,
         on_wait: Callable[[], None] | None,
-    ) -> FileResult:
-        """Start reading the file, acquire the archive's lock, and load. `stop` was found without the lock."""
-        source, known = self._source, stop.known
-        settings = source.line_settings(self._now, self._log_date)
-        # What `known` says about the lines is right only if the lines are unchanged when they are read.
-        begins_with = None if known is None else (known.read_bytes, known.content_digest)
-        with (
-            # The file is opened first, because it must not be read until one clock tick later.
-            open_log(
-                self._path, is_complete=stop.ends_file, key=source.key, begins_with=begins_with
-            ) as reader,
+    ) -> None:
+        """Start reading, acquire the archive's lock, and load. `stops` were found without the lock."""
+        source = self._source
+        with ExitStack() as opened:
+            # The files are opened first, because none must be read until one clock tick later.
+            logs = [
+                self._open(opened, file, stop.ends_file)
+                for file, stop in zip(self._files, stops, strict=True)
+            ]
             # The first thread looks up known segments on `asking` while the second one uses `settling`.
             # Month partitions of derived rows are created on `asking` too, because they become visible only
             # when a transaction ends.
-            warehouse.lend(autocommit=True) as asking,
-            run_ahead(
-                # If forced, all lines are parsed again, even those of known segments.
-                read_parts(
-                    reader,
-                    source.format,
-                    settings,
-                    self._tally,
-                    None if is_forced else partial(find_segments, asking, source.id),
-                    source.key,
-                ),
-                PARTS_AHEAD,
-            ) as parts,
-            warehouse.lend() as connection,
-            connection.transaction(),
-        ):
-            if ledger_path(self._path) != self._name:  # a link that now points to another file
+            asking = opened.enter_context(warehouse.lend(autocommit=True))
+            # If forced, all lines are parsed again, even those of known segments.
+            find_known = None if is_forced else partial(find_segments, asking, source.id)
+            parts = opened.enter_context(
+                run_ahead(read_parts(logs, source.format, find_known, source.key), PARTS_AHEAD)
+            )
+            connection = opened.enter_context(warehouse.lend())
+            opened.enter_context(connection.transaction())
+            # A link may now point to another file.
+            if any(ledger_path(file.path) != file.name for file in self._files):
                 raise ChangedMeanwhileError
             lock_archive(connection, source.archive_id, on_wait)
-            self._check_unchanged(connection, stop)
+            self._check_unchanged(connection, stops)
             with LinesAtLoad(warehouse, settling, source) as at_load:
                 derivations = Derivations(connection, asking, source.archive_id, at_load)
-                self._load(connection, settling, settling, derivations, parts, reader, known, at_load)
+                self._load(connection, settling, settling, derivations, parts, at_load)
                 derivations.rebuild()
-            return FileResult(self._path, self._tally, reader.waiting_bytes)
 
     def run_within(
         self,
@@ -282,24 +325,30 @@ class _Load:
         derivations: Derivations,
         *,
         is_complete: bool,
-    ) -> FileResult:
-        """Load the file as `load_within` describes."""
+    ) -> None:
+        """Load the files as `load_within` describes."""
         source = self._source
-        settings = source.line_settings(self._now, self._log_date)
-        with (
-            open_log(self._path, is_complete=is_complete, key=source.key) as reader,
-            run_ahead(
-                read_parts(reader, source.format, settings, self._tally, key=source.key), PARTS_AHEAD
-            ) as parts,
-        ):
-            self._load(connection, settling, connection, derivations, parts, reader, None, None)
-            return FileResult(self._path, self._tally, reader.waiting_bytes)
+        with ExitStack() as opened:
+            logs = [self._open(opened, file, is_complete) for file in self._files]
+            parts = opened.enter_context(
+                run_ahead(read_parts(logs, source.format, key=source.key), PARTS_AHEAD)
+            )
+            self._load(connection, settling, connection, derivations, parts, None)
 
-    def _check_unchanged(self, connection: psycopg.Connection, stop: LastStop) -> None:
+    def _open(self, opened: ExitStack, file: _File, is_complete: bool) -> OpenLog:
+        known = file.known
+        # What `known` says about the lines is right only if the lines are unchanged when they are read.
+        begins_with = None if known is None else (known.read_bytes, known.content_digest)
+        reader = opened.enter_context(
+            open_log(file.path, is_complete=is_complete, key=self._source.key, begins_with=begins_with)
+        )
+        return file.open(reader, self._source.line_settings(self._now, file.log_date))
+
+    def _check_unchanged(self, connection: psycopg.Connection, stops: Sequence[LastStop]) -> None:
         """Raise ChangedMeanwhileError if anything that was looked up without the lock has changed."""
         source = _refresh(connection, self._source)
         if (
-            not stop.is_newest(connection, source)
+            not are_newest(connection, source, stops)
             or source.retained_since != self._source.retained_since
             or source.has_client_cells != self._source.has_client_cells
         ):
@@ -311,62 +360,69 @@ class _Load:
         settling: psycopg.Connection,
         reading: psycopg.Connection,
         derivations: Derivations,
-        parts: Iterator[Part],
-        reader: LogFileReader,
-        known: LogFileRow | None,
+        parts: Iterator[PartGroup],
         at_load: LinesAtLoad | None,
     ) -> None:
         """Load `parts`. With `at_load`, a second thread queries `reading` while `connection` sends."""
-        source = self._source
-        log_file_id = begin_log_file(
+        source, files = self._source, self._files
+        ids = begin_log_files(
             connection,
-            known,
+            [LogFileBeginning(file.known, file.name, file.log_date, file.log_date_from) for file in files],
             source_id=source.id,
-            path=self._name,
-            log_date=self._log_date,
-            log_date_from=self._log_date_from,
             format_version=source.format.version,
             now=self._now,
         )
         sums: list[Sums | pl.DataFrame] = []
-        log = SegmentLog(connection, log_file_id, 0 if known is None else known.tally.line_count)
-        stored = StoredIdentities(connection, reading, source)
-        writer = FactWriter(settling, source.id, log_file_id)
-        others = OtherHolders(reading, source, self._path, self._log_date)
-        items = self._prepare(parts, reader, settling, stored, others, writer, at_load, log_file_id)
+        written_counts = [0 if file.known is None else file.known.tally.line_count for file in files]
+        log = SegmentLog(connection, ids, written_counts)
+        stored = StoredIdentities(connection, reading, source, of_several=len(files) > 1)
+        writer = FactWriter(settling, source.id)
+        others = OtherHolders(reading, source, [(file.path, file.log_date) for file in files])
+        items = self._prepare(parts, settling, stored, others, writer, at_load, ids)
         with nullcontext(items) if at_load is None else run_ahead(items, AHEAD_DEPTH) as ahead:
             self._send(connection, ahead, writer, log, sums, derivations)
         log.end(source.id)
         writer.end(connection)
-        if self._tally.loaded_count + self._tally.held_count:
-            others.write(connection, log_file_id)
-        check_date(connection, source, self._path, self._log_date, self._tally, reader.digest)
+        has_facts = [file.tally.loaded_count + file.tally.held_count > 0 for file in files]
+        others.write(
+            connection, [number if has else None for number, has in zip(ids, has_facts, strict=True)]
+        )
         derivations.change(add_sums(connection, source, sums))
-        derivations.touch(move_second_passes(connection, settling, source, self._repeats))
+        for file in files:
+            derivations.touch(move_second_passes(connection, settling, source, file.repeats))
         writer.summarise()
-        end_log_file(
+        endings = [
+            LogFileEnding(
+                number,
+                file.known,
+                file.tally,
+                file.reader.digest,
+                file.reader.read_bytes,
+                file.reader.waiting_bytes,
+                file.reader.identity,
+            )
+            for number, file in zip(ids, files, strict=True)
+        ]
+        end_log_files(connection, endings, format_version=source.format.version, now=self._now)
+        # The digests of these files are compared with each other, too.
+        check_dates(
             connection,
-            log_file_id,
-            known,
-            self._tally,
-            digest=reader.digest,
-            read_bytes=reader.read_bytes,
-            waiting_bytes=reader.waiting_bytes,
-            identity=reader.identity,
-            format_version=source.format.version,
-            now=self._now,
+            source,
+            [
+                (file.path, number, file.log_date, file.tally, file.reader.digest)
+                for number, file in zip(ids, files, strict=True)
+            ],
         )
 
     def _prepare(
         self,
-        parts: Iterator[Part],
-        reader: LogFileReader,
+        parts: Iterator[PartGroup],
         settling: psycopg.Connection,
         stored: StoredIdentities,
         others: OtherHolders,
         writer: FactWriter,
         at_load: LinesAtLoad | None,
-        log_file_id: int,
+        log_file_ids: Sequence[int],
     ) -> Iterator[_Item]:
         """Yield what has to be sent for `parts`; with `at_load`, this runs in a second thread."""
         source = self._source
@@ -374,24 +430,28 @@ class _Load:
         hosts = NameTable(settling, "hosts", source.archive_id)
         file_keys = FileKeys(settling)
         tables = {table.name: table for table in FACT_TABLES}
-        for part in parts:
-            self._tally.add_part(part)
-            if part.repeats is not None:
-                self._repeats.append(part.repeats)
-            for name, new in find_new(part, stored.drop_held, self._tally):
-                rows = make_facts(new, tables[name], source, log_file_id, users, hosts, file_keys)
+        tallies = [file.tally for file in self._files]
+        ids = pl.Series("log_file_id", log_file_ids, dtype=pl.Int32)
+        for group in parts:
+            for part in group.parts:
+                tallies[part.file].add_part(part, group)
+                if part.repeats is not None:
+                    self._files[part.file].repeats.append(part.repeats)
+            for name, new in find_new(group, stored.drop_held, tallies):
+                lines = new.with_columns(ids.gather(new["file"]))
+                rows = make_facts(lines, tables[name], source, users, hosts, file_keys)
                 facts = writer.encode(tables[name], rows)
                 if at_load is not None:
                     at_load.add(name, facts.days, facts.rows)
                 yield facts, sum_facts(name, facts.rows, source)
-            others.look_at(part, self._tally.loaded_count)
+            others.look_at(group, [tally.loaded_count for tally in tallies])
             if at_load is not None:
                 at_load.settle()
             # Records are large, so only those that the ledger needs go into the queue.
-            yield part.without_facts()
+            yield group.without_facts()
             if self._progress is not None:
-                self._progress(reader.progress_bytes)
-        others.end(self._tally.loaded_count)
+                self._progress(sum(file.reader.progress_bytes for file in self._files))
+        others.end([tally.loaded_count for tally in tallies])
         if at_load is not None:
             at_load.end()
 
@@ -405,7 +465,7 @@ class _Load:
         derivations: Derivations,
     ) -> None:
         for item in items:
-            if isinstance(item, Part):
+            if isinstance(item, PartGroup):
                 log.add(item)
                 derivations.rebuild_settled()
                 continue

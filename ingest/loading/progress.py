@@ -1,7 +1,7 @@
 """Progress bars on the terminal while files are read."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,9 +13,12 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def show_progress(path: Path, *, is_shown: bool = True) -> Iterator[Callable[[int], None]]:
-    """Yield a function to call with the position in the file. On a terminal, it draws a progress bar."""
-    if not is_shown or not sys.stderr.isatty() or not path.is_file():
+def show_progress(paths: Sequence[Path], *, is_shown: bool = True) -> Iterator[Callable[[int], None]]:
+    """Yield a function to call with the position in the file, or the sum of the positions in the files.
+
+    On a terminal, it draws a progress bar.
+    """
+    if not is_shown or not sys.stderr.isatty() or not all(path.is_file() for path in paths):
         yield lambda _position: None
         return
     # Imported here because the import is slow, and not needed if no bar is shown.
@@ -23,7 +26,8 @@ def show_progress(path: Path, *, is_shown: bool = True) -> Iterator[Callable[[in
     from rich.progress import DownloadColumn  # noqa: PLC0415  # as above
 
     with _make_bar(DownloadColumn()) as bar:
-        task = bar.add_task(escape(escape_controls(path.name)), total=path.stat().st_size)
+        name = paths[0].name if len(paths) == 1 else f"{len(paths)} files from {paths[0].name}"
+        task = bar.add_task(escape(escape_controls(name)), total=sum(path.stat().st_size for path in paths))
         yield lambda position: bar.update(task, completed=position)
 
 

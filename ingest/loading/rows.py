@@ -14,14 +14,14 @@ def make_facts(
     records: pl.DataFrame,
     table: sa.Table,
     source: Source,
-    log_file_id: int,
     users: NameTable,
     hosts: NameTable,
     file_keys: FileKeys,
 ) -> pl.DataFrame:
     """Return the rows of `table` for `records`, without their `id`.
 
-    `records` is a numbered record frame (`tapewise.ingest.reading.pipeline`) with rows of that table only.
+    `records` is a numbered record frame (`tapewise.ingest.reading.pipeline`) with rows of that table only,
+    and with their `log_file_id`.
     New names of users and hosts are added to the warehouse. If the log does not say when something started,
     the start is the end minus the duration, provided that the time of day is known. A file's key is made from
     its path in the archive, or from its capability. If only the failures of the source are counted, they get
@@ -43,7 +43,6 @@ def make_facts(
         event_time_columns[table.name]: pl.col("event_at"),
         "archive_id": pl.lit(source.archive_id),
         "source_id": pl.lit(source.id),
-        "log_file_id": pl.lit(log_file_id),
         "started_at": start,
         "file_key": file_keys.make(pl.col("archive_path")),
         "new_file_key": file_keys.make(pl.col("new_archive_path")),

@@ -7,7 +7,7 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,13 +16,20 @@ from functools import cache
 from pathlib import Path
 from warnings import catch_warnings
 
+from tapewise.ingest.ledger.log_files import ledger_path
+from tapewise.ingest.ledger.resuming import FileRequest
 from tapewise.ingest.loading.dry_run import preview_file
-from tapewise.ingest.loading.loads import FileResult, load_file
+from tapewise.ingest.loading.loads import FileResult, load_file, load_together
 from tapewise.ingest.loading.progress import show_count, show_progress
 from tapewise.ingest.sources.log_dates import DateRule
 from tapewise.ingest.sources.sources import Source
 from tapewise.schema.database import Warehouse
 from tapewise.schema.errors import DatabaseError, LogFileError, SourceError, TapewiseError, WorkerError
+
+# Files of at most this size are loaded together, and at most this many of them. More would hardly be faster,
+# and would keep other loads of the archive waiting for longer.
+SMALL_BYTES = 100_000
+TOGETHER = 100
 
 # Starting another process takes more than a second, so for fewer bytes than this, one process is enough.
 WORTH_BYTES = 20_000_000
@@ -38,6 +45,32 @@ class FileTask:
     dates: DateRule | None = None
     is_complete: bool = False
     is_dry: bool = False
+
+    @property
+    def request(self) -> FileRequest:
+        """The request to load the file."""
+        return FileRequest(self.path, self.log_date, self.dates, is_complete=self.is_complete)
+
+
+def gather_small(tasks: Iterable[FileTask]) -> Iterator[list[FileTask]]:
+    """Yield the tasks in order, small files of the same source together, and each other file by itself."""
+    together: list[FileTask] = []
+    names: set[str] = set()
+    for task in tasks:
+        name = ledger_path(task.path)
+        is_small = not task.is_dry and _count_bytes(task) <= SMALL_BYTES
+        if together and not (
+            is_small and len(together) < TOGETHER and task.source is together[0].source and name not in names
+        ):
+            yield together
+            together, names = [], set()
+        together.append(task)
+        names.add(name)
+        if not is_small:
+            yield together
+            together, names = [], set()
+    if together:
+        yield together
 
 
 def read_files(
@@ -57,18 +90,22 @@ def read_files(
     file, a source's settings or the database are yielded, not raised. If a process is killed, a WorkerError
     is yielded for each unfinished file.
     """
-    count = min(jobs or (os.cpu_count() or 1) // 2, len(tasks))
+    gathered = list(gather_small(tasks))
+    count = min(jobs or (os.cpu_count() or 1) // 2, len(gathered))
     if count < 2 or (jobs is None and sum(map(_count_bytes, tasks)) < WORTH_BYTES):
         with warehouse.keep_connections():
-            for task in tasks:
-                with show_progress(task.path, is_shown=is_shown) as progress:
-                    found = _read(warehouse, task, now, progress, on_wait)
-                yield found
+            for together in gathered:
+                with show_progress([task.path for task in together], is_shown=is_shown) as progress:
+                    found = _read(warehouse, together, now, progress, on_wait)
+                yield from found
         return
-    with show_count(len(tasks), is_shown=is_shown) as advance, _run(count, warehouse, tasks, now) as results:
-        for found in results:
+    with (
+        show_count(len(tasks), is_shown=is_shown) as advance,
+        _run(count, warehouse, gathered, now) as results,
+    ):
+        for result in results:
             advance()
-            yield found
+            yield result
 
 
 @cache
@@ -87,40 +124,60 @@ def _end_with(parent: int) -> None:
 
 
 def _read_apart(
-    parent: int, warehouse: Warehouse, task: FileTask, now: datetime
-) -> FileResult | TapewiseError:
+    parent: int, warehouse: Warehouse, together: Sequence[FileTask], now: datetime
+) -> list[FileResult | TapewiseError]:
     """Run `_read` in a separate process."""
     _end_with(parent)
-    return _read(warehouse, task, now)
+    with warehouse.keep_connections():
+        return _read(warehouse, together, now)
 
 
 def _read(
     warehouse: Warehouse,
-    task: FileTask,
+    together: Sequence[FileTask],
     now: datetime,
     progress: Callable[[int], None] | None = None,
     on_wait: Callable[[], None] | None = None,
-) -> FileResult | TapewiseError:
-    read = preview_file if task.is_dry else load_file
+) -> list[FileResult | TapewiseError]:
+    """Return the results of files that are loaded together, if possible.
+
+    If one of them cannot be loaded, each half of them is loaded by itself, until the file is alone.
+    """
+    task = together[0]
     try:
-        return read(
-            warehouse,
-            task.source,
-            task.path,
-            now=now,
-            log_date=task.log_date,
-            dates=task.dates,
-            is_complete=task.is_complete,
-            progress=progress,
-            on_wait=on_wait,
-        )
+        if len(together) > 1:
+            requests = [each.request for each in together]
+            return [
+                *load_together(warehouse, task.source, requests, now=now, progress=progress, on_wait=on_wait)
+            ]
+        read = preview_file if task.is_dry else load_file
+        return [
+            read(
+                warehouse,
+                task.source,
+                task.path,
+                now=now,
+                log_date=task.log_date,
+                dates=task.dates,
+                is_complete=task.is_complete,
+                progress=progress,
+                on_wait=on_wait,
+            )
+        ]
     except (LogFileError, SourceError, DatabaseError) as error:
-        return error
+        if len(together) == 1:
+            return [error]
+    half = len(together) // 2
+    return [
+        result
+        for part in (together[:half], together[half:])
+        for result in _read(warehouse, part, now, progress, on_wait)
+    ]
 
 
 @contextmanager
 def _run(
-    count: int, warehouse: Warehouse, tasks: Sequence[FileTask], now: datetime
+    count: int, warehouse: Warehouse, gathered: Sequence[Sequence[FileTask]], now: datetime
 ) -> Iterator[Iterator[FileResult | TapewiseError]]:
     """Yield the results from `count` separate processes.
 
@@ -146,9 +203,9 @@ def _run(
             pre_dispatch=count + 1,
             idle_worker_timeout=10,
         )
-        results = run(delayed(_read_apart)(os.getpid(), warehouse, task, now) for task in tasks)
+        results = run(delayed(_read_apart)(os.getpid(), warehouse, together, now) for together in gathered)
         try:
-            yield _survive(results, len(tasks))
+            yield _survive(results, sum(map(len, gathered)))
         finally:
             # If the block is left early, running loads are terminated and the database rolls them back.
             with catch_warnings(action="ignore"):
@@ -163,14 +220,14 @@ def _run(
 
 
 def _survive(
-    results: Iterator[FileResult | TapewiseError], count: int
+    results: Iterator[list[FileResult | TapewiseError]], count: int
 ) -> Iterator[FileResult | TapewiseError]:
-    """Yield `count` results, with a WorkerError for each that is missing because a process was killed."""
+    """Yield `count` results one by one, with a WorkerError for each that a killed process has not given."""
     given = 0
     try:
         for found in results:
-            given += 1
-            yield found
+            given += len(found)
+            yield from found
     except BrokenProcessPool as error:
         if error.__cause__ is not None:  # not killed; an argument or a result could not be unpickled
             raise

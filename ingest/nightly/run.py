@@ -18,7 +18,7 @@ import psycopg
 from tapewise.ingest.ledger.log_files import touch_log_files
 from tapewise.ingest.ledger.resuming import find_untouched
 from tapewise.ingest.loading.loads import FileResult
-from tapewise.ingest.loading.workers import FileTask, read_files
+from tapewise.ingest.loading.workers import FileTask, gather_small, read_files
 from tapewise.ingest.nightly.sources import SourcePlan
 from tapewise.ingest.sources.sources import Source, SourceRequest, find_source, make_source, unsaved_source
 from tapewise.ingest.sources.unused import drop_unused_source
@@ -121,9 +121,13 @@ def read_sources(
             _fail(plan, outcome, error, on_result)
     left = Counter({number: len(queue) for number, queue in enumerate(queues)})
     yield from (outcome for number, outcome in enumerate(outcomes) if not left[number])
-    # The sources take turns, one file at a time, so that archives are loaded in parallel.
+    # The sources take turns, so that archives are loaded in parallel.
+    gathered = [list(gather_small(queue)) for queue in queues]
     turns = [
-        (number, task) for row in zip_longest(*queues) for number, task in enumerate(row) if task is not None
+        (number, task)
+        for row in zip_longest(*gathered, fillvalue=())
+        for number, together in enumerate(row)
+        for task in together
     ]
     results = read_files(warehouse, [task for _, task in turns], now=now, jobs=jobs, is_shown=is_shown)
     for (number, task), found in zip(turns, results, strict=True):

@@ -6,7 +6,7 @@ from datetime import datetime
 
 import polars as pl
 
-from tapewise.ingest.reading.file_parts import Part, SegmentFate
+from tapewise.ingest.reading.file_parts import Part, PartGroup, SegmentFate
 from tapewise.ingest.records.format import BLANK
 
 SAMPLES = 3
@@ -45,27 +45,24 @@ class Tally:
         read_count = self.loaded_count + self.held_count + self.ignored.total() - self.ignored[BLANK]
         return self.rejected.total() > 0 and read_count == 0
 
-    def add_part(self, part: Part) -> None:
-        """Count the fates that are known without asking the warehouse. Facts of known segments are held."""
+    def add_part(self, part: Part, group: PartGroup) -> None:
+        """Count the fates that are known without asking the warehouse. Facts of known segments are held.
+
+        `group` is the one that the part belongs to.
+        """
         for _, known in part.known:
+            self.held_count += known.fate.fact_count
             self._add_fate(known.fate)
-        if part.records is not None:
-            self._add_records(part.records)
-        if part.further is not None and part.further.height:
-            self._span_of(part.further["event_at"])
+        for _, fate in part.parsed:
+            self._add_fate(fate)
+        room = SAMPLES - len(self.rejected_samples)
+        if room and not part.is_copy and any(fate.rejected for _, fate in part.parsed):
+            rejected = group.get_records(part).filter(pl.col("rejected").is_not_null()).head(room)
+            self.rejected_samples += rejected.select("line_number", "rejected", shorten_texts()).rows()
         if part.repeats is not None:
             self._span(part.repeats.first_event_at, part.repeats.last_event_at)
 
-    def _add_records(self, records: pl.DataFrame) -> None:
-        self.ignored.update(_count(records["ignored"]))
-        rejected = records.filter(pl.col("rejected").is_not_null())
-        self.rejected.update(_count(rejected["rejected"]))
-        room = SAMPLES - len(self.rejected_samples)
-        self.rejected_samples += rejected.head(room).select("line_number", "rejected", shorten_texts()).rows()
-        self._span_of(records["event_at"])
-
     def _add_fate(self, fate: SegmentFate) -> None:
-        self.held_count += fate.fact_count
         self.ignored.update(fate.ignored)
         self.rejected.update(fate.rejected)
         if fate.first_event_at is not None and fate.last_event_at is not None:
@@ -75,11 +72,6 @@ class Tally:
         """Count `found_count` lines whose first fact belongs to `table`, and of which `new_count` are new."""
         self.loaded[table] += new_count
         self.held_count += found_count - new_count
-
-    def _span_of(self, times: pl.Series) -> None:
-        first, last = times.min(), times.max()
-        if isinstance(first, datetime) and isinstance(last, datetime):
-            self._span(first, last)
 
     def _span(self, first: datetime, last: datetime) -> None:
         self.first_event_at = min(first, self.first_event_at or first)
@@ -91,8 +83,3 @@ def shorten_texts() -> pl.Expr:
     text = pl.col("text")
     shortened = pl.concat_str(text.str.head(KEPT_CHARACTERS), pl.lit("..."))
     return pl.when(text.str.len_chars() > KEPT_CHARACTERS).then(shortened).otherwise(text).alias("text")
-
-
-def _count(reasons: pl.Series) -> dict[str, int]:
-    counted = reasons.drop_nulls().value_counts(name="line_count")
-    return dict(zip(counted[reasons.name], counted["line_count"], strict=True))

@@ -34,23 +34,44 @@ class KnownSegment:
 class Part:
     """Consecutive lines of a file, either parsed or already known.
 
-    `records` is a numbered record frame: it has the columns of `RECORD_SCHEMA` and `line_number`,
-    `line_hash`, `text` (null if names are pseudonyms) and `occurrence`. `fresh` lists the parsed segments
-    that may be stored. `repeats` contains the facts whose clock time occurs twice. `further` is like
-    `records`, but contains the facts that lines report beyond their first one, and has an `ordinal`. `known`
-    lists the segments that were skipped.
+    `file` is the file's place among those of the load, and `first_row` that of the first line among the
+    records of the part's group. `parsed` lists the parsed segments, and `fresh` those of them that may be
+    stored. `known` lists the segments that were skipped. With `is_copy`, the lines are a segment that an
+    earlier file of the load has, too. `repeats` contains the facts whose clock time occurs twice.
     """
 
+    file: int
     first_line_number: int
     line_count: int
-    records: pl.DataFrame | None = None
+    first_row: int = 0
+    parsed: list[tuple[Segment, SegmentFate]] = field(default_factory=list)
     fresh: list[tuple[Segment, SegmentFate]] = field(default_factory=list)
     known: list[tuple[Segment, KnownSegment]] = field(default_factory=list)
+    is_copy: bool = False
     repeats: Repeats | None = None
+
+
+@dataclass(frozen=True)
+class PartGroup:
+    """Parts that were parsed together, of one file or of several.
+
+    `records` has the lines of the parsed parts, if there are any. It is a numbered record frame: it has the
+    columns of `RECORD_SCHEMA` and `file`, `line_number`, `line_hash`, `text` (null if names are pseudonyms)
+    and `occurrence`. `further` is like `records`, but contains the facts that lines report beyond their first
+    one, and has an `ordinal`.
+    """
+
+    parts: list[Part]
+    records: pl.DataFrame | None = None
     further: pl.DataFrame | None = None
 
-    def without_facts(self) -> "Part":
-        """Return this part with only its rejected records."""
+    def get_records(self, part: Part) -> pl.DataFrame:
+        """Return the records of a parsed part."""
+        assert self.records is not None and part.parsed
+        return self.records.slice(part.first_row, part.line_count)
+
+    def without_facts(self) -> "PartGroup":
+        """Return this group with only its rejected records; parts no longer have their rows."""
         if self.records is None:
             return self
         rejected = self.records.filter(pl.col("rejected").is_not_null())

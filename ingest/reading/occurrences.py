@@ -23,7 +23,6 @@ import polars as pl
 from tapewise.schema.errors import LogFileError
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-KEY = ("event_at", "line_hash")
 # Above this size, the keys of a file's lines are kept on disk.
 MEMORY_BYTES = 64_000_000
 
@@ -70,25 +69,26 @@ class OccurrenceCounter:
         with suppress(OSError):  # close() retries a failed write
             self._kept.close()
 
-    def number(self, records: pl.DataFrame) -> pl.Series:
-        """Return the occurrence (Int32, from 0) of each of the next lines.
+    def number(self, hashes: _Integers, times_us: _Integers, is_fact: npt.NDArray[np.bool_]) -> _Integers:
+        """Return the occurrence (from 0) of each of the next lines, given their hashes and event times.
 
-        `records` has `event_at` and `line_hash`; rows without an event time are not facts and get null.
+        Times are microseconds since 1970 (UTC). For lines that are not facts, the time and the result mean
+        nothing.
         """
-        rows = records.select(KEY)
-        repeats = _count_within(rows)
-        facts = rows.drop_nulls()
-        if facts.is_empty():
+        repeats = _count_within(hashes)
+        if not is_fact.any():
             return repeats
-        times_us = facts["event_at"].to_physical().to_numpy()
-        since_us, until_us = int(times_us.min()), int(times_us.max())
+        fact_hashes, fact_times_us = hashes[is_fact], times_us[is_fact]
+        since_us, until_us = int(fact_times_us.min()), int(fact_times_us.max())
         before = self._find_before(since_us, until_us)
-        # Most lines appear only once in a file, and checking whether any repeats is cheaper than joining.
-        if before is not None and rows["line_hash"].is_in(before.implode()).any():
-            counts = before.value_counts(name="before")
-            joined = rows.join(counts, on="line_hash", how="left", maintain_order="left")["before"]
-            repeats = (repeats + joined.fill_null(0).cast(pl.Int32)).rename("occurrence")
-        self._keep(since_us, until_us, facts["line_hash"].to_numpy(), times_us)
+        if before is not None:
+            rows = pl.DataFrame({"line_hash": hashes})
+            # Most lines appear only once in a file, and checking whether any repeats is cheaper than joining.
+            if rows["line_hash"].is_in(before.implode()).any():
+                counts = before.value_counts(name="before")
+                joined = rows.join(counts, on="line_hash", how="left", maintain_order="left")["before"]
+                repeats = repeats + joined.fill_null(0).cast(pl.Int64).to_numpy()
+        self._keep(since_us, until_us, fact_hashes, fact_times_us)
         return repeats
 
     def pass_over(self, hashes: pl.Series, since: datetime | None, until: datetime | None) -> bool:
@@ -145,17 +145,14 @@ class OccurrenceCounter:
             yield hashes
 
 
-def _count_within(rows: pl.DataFrame) -> pl.Series:
+def _count_within(hashes: _Integers) -> _Integers:
     # Sorting all hashes is cheaper than counting each group. Few lines repeat, so only repeated ones are
     # counted.
-    hashes = rows["line_hash"].to_numpy()
     ordered = np.sort(hashes)
     repeated = ordered[1:][ordered[1:] == ordered[:-1]]
-    is_fact = rows["event_at"].is_not_null()
-    counts = np.zeros(len(hashes), np.int32)
+    counts = np.zeros(len(hashes), np.int64)
     if len(repeated):
-        places = rows["line_hash"].is_in(pl.Series(repeated).implode()).arg_true().to_numpy()
+        places = pl.Series(hashes).is_in(pl.Series(repeated).implode()).arg_true().to_numpy()
         within = pl.DataFrame({"line_hash": hashes[places]}).select(pl.int_range(pl.len()).over("line_hash"))
         counts[places] = within.to_series().to_numpy()
-    numbered = pl.DataFrame({"occurrence": counts, "is_fact": is_fact})
-    return numbered.select(pl.when("is_fact").then("occurrence").alias("occurrence")).to_series()
+    return counts

@@ -22,9 +22,9 @@ from tapewise.schema.writing.partitions import Partitions, notice_partitions
 _NOTE = """
     INSERT INTO ledger.loaded_rows
         (log_file_id, load_id, fact_table, month, source_id, row_count, filled_columns)
-    SELECT %s, %s, fact_table, month, %s, row_count, filled_columns::text[]
-    FROM unnest(%s::text[], %s::date[], %s::bigint[], %s::text[])
-        AS written (fact_table, month, row_count, filled_columns)
+    SELECT log_file_id, %s, fact_table, month, %s, row_count, filled_columns::text[]
+    FROM unnest(%s::text[], %s::integer[], %s::date[], %s::bigint[], %s::text[])
+        AS written (fact_table, log_file_id, month, row_count, filled_columns)
 """
 # A row belongs to the latest load of its file whose first row number is at most the row's.
 _MOVED = sql.SQL("""
@@ -98,9 +98,9 @@ class EncodedFacts:
     rows: pl.DataFrame
     columns: Sequence[str]
     pieces: Sequence[bytes]
-    month_counts: dict[date, int]
-    # By month, what `ledger.loaded_rows` says about the columns.
-    filled_columns: dict[date, set[str]]
+    # By the id of the log file and the month: the number of rows, and what `filled_columns` of
+    # `ledger.loaded_rows` says about them.
+    months: dict[tuple[int, date], tuple[int, set[str]]]
 
     @property
     def days(self) -> set[date]:
@@ -108,8 +108,8 @@ class EncodedFacts:
         return set(self.rows[event_time_columns[self.table.name]].dt.date().unique())
 
 
-def find_filled_columns(table: sa.Table, rows: pl.DataFrame) -> dict[date, set[str]]:
-    """Return for each month of `rows` what `filled_columns` of `ledger.loaded_rows` says about them."""
+def _describe_months(table: sa.Table, rows: pl.DataFrame) -> dict[tuple[int, date], tuple[int, set[str]]]:
+    """Return `EncodedFacts.months` of `rows`."""
     signs = {
         column.name: pl.col(column.name).is_not_null()
         for column in table.columns
@@ -121,28 +121,35 @@ def find_filled_columns(table: sa.Table, rows: pl.DataFrame) -> dict[date, set[s
     if table.name == "namespace_events":
         signs |= {f"kind {kind}": pl.col("kind") == kind for kind in rows["kind"].unique()}
     month = pl.col(event_time_columns[table.name]).dt.date().dt.month_start().alias("month")
-    found = rows.group_by(month).agg(sign.any().alias(name) for name, sign in signs.items())
+    found = rows.group_by("log_file_id", month).agg(
+        pl.len().alias("row count"), *(sign.any().alias(name) for name, sign in signs.items())
+    )
     return {
-        row.pop("month"): {name for name, is_filled in row.items() if is_filled} for row in found.to_dicts()
+        (row.pop("log_file_id"), row.pop("month")): (
+            row.pop("row count"),
+            {name for name, is_filled in row.items() if is_filled},
+        )
+        for row in found.to_dicts()
     }
 
 
 class FactWriter:
-    """Writes the facts of one load of a log file.
+    """Writes the facts of one load, which may be of several log files.
 
     One thread makes the rows and calls `encode`. It may run ahead of the thread that has the load's
     transaction and calls `write`. `settling` is the first thread's connection, in autocommit mode because row
     numbers and month partitions must exist before the rows.
     """
 
-    def __init__(self, settling: psycopg.Connection, source_id: int, log_file_id: int) -> None:
+    def __init__(self, settling: psycopg.Connection, source_id: int) -> None:
         self._settling = settling
         self._source_id = source_id
-        self._log_file_id = log_file_id
         self._partitions = Partitions(settling)
         self._load_id: int | None = None
-        self._written: Counter[tuple[str, date]] = Counter()
-        self._filled: defaultdict[tuple[str, date], set[str]] = defaultdict(set)
+        # By table, log file and month.
+        self._written: Counter[tuple[str, int, date]] = Counter()
+        self._filled: defaultdict[tuple[str, int, date], set[str]] = defaultdict(set)
+        self._noticed: set[tuple[str, date]] = set()
 
     def encode(self, table: sa.Table, facts: pl.DataFrame) -> EncodedFacts:
         """Number and encode `facts`, and create their month partitions.
@@ -153,39 +160,35 @@ class FactWriter:
         if self._load_id is None and first_ids:
             self._load_id = first_ids[0]
         rows = number_rows(facts, first_ids)
-        months = (
-            rows[event_time_columns[table.name]].dt.date().dt.month_start().value_counts(name="row_count")
-        )
-        month_counts = dict(months.iter_rows())
-        self._partitions.make(table.name, month_counts)
+        months = _describe_months(table, rows)
+        self._partitions.make(table.name, {month for _, month in months})
         columns, pieces = encode_frame(rows, table)
-        encoded = EncodedFacts(
-            table, rows, columns, tuple(pieces), month_counts, find_filled_columns(table, rows)
-        )
+        encoded = EncodedFacts(table, rows, columns, tuple(pieces), months)
         self._partitions.follow(rows.height)
         return encoded
 
     def write(self, connection: psycopg.Connection, facts: EncodedFacts) -> None:
         """Send encoded facts, in the transaction of `connection`. Raises DatabaseError if any are lost."""
-        new_months = [month for month in facts.month_counts if (facts.table.name, month) not in self._written]
+        new_months = {(facts.table.name, month) for _, month in facts.months} - self._noticed
         if new_months:
-            notice_partitions(connection, facts.table.name, new_months)
+            notice_partitions(connection, facts.table.name, [month for _, month in new_months])
+            self._noticed |= new_months
         written = copy_encoded(connection, facts.table, facts.columns, facts.pieces)
         if written != facts.rows.height:
             raise DatabaseError(
                 f"{facts.rows.height} rows were sent to {facts.table.fullname}, but {written} arrived"
             )
-        for month, row_count in facts.month_counts.items():
-            self._written[facts.table.name, month] += row_count
-            self._filled[facts.table.name, month] |= facts.filled_columns[month]
+        for (log_file_id, month), (row_count, filled) in facts.months.items():
+            self._written[facts.table.name, log_file_id, month] += row_count
+            self._filled[facts.table.name, log_file_id, month] |= filled
 
     def end(self, connection: psycopg.Connection) -> None:
-        """Record in the ledger the number of facts by table and month. Call this after the last `write`."""
+        """Record in the ledger the number of facts by table, log file and month, after the last `write`."""
         if self._written:
-            tables, months = zip(*self._written, strict=True)
+            keys = [list(values) for values in zip(*self._written, strict=True)]
             filled = [_write_array(sorted(self._filled[key])) for key in self._written]
-            values = [list(tables), list(months), list(self._written.values()), filled]
-            connection.execute(_NOTE, [self._log_file_id, self._load_id, self._source_id, *values])
+            values = [*keys, list(self._written.values()), filled]
+            connection.execute(_NOTE, [self._load_id, self._source_id, *values])
 
     def summarise(self) -> None:
         """Summarise the indexes of the months written. Call this after the last `write`."""

@@ -73,7 +73,7 @@ def _ingest(warehouse: Warehouse) -> None:
         with closing(warehouse.connect()) as connection:
             source = make_source(connection, request)
         path = Path(_shorten(str(EXAMPLES / name)))
-        with show_progress(path) as progress:
+        with show_progress([path]) as progress:
             result = load_file(warehouse, source, path, now=now, progress=progress)
         click.echo("\n".join(describe_result(result)))
 

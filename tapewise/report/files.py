@@ -283,7 +283,7 @@ def _load(
     results = []
     for path, log_format in list(choices.formats.items()):
         try:
-            with show_progress(path, is_shown=is_shown) as progress:
+            with show_progress([path], is_shown=is_shown) as progress:
                 results.append(
                     load_file(
                         warehouse,

@@ -28,6 +28,7 @@ from hypothesis import strategies as st
 from tapewise.ingest.formats.registry import FORMATS, find_format
 from tapewise.ingest.layouts.files import find_layout
 from tapewise.ingest.loading.loads import FileResult
+from tapewise.ingest.reading import pipeline
 from tapewise.ingest.reading.file_types import FEW, HEAD_BYTES
 from tapewise.ingest.reading.files import LogFileReader, open_log
 from tapewise.schema.database import Role, Warehouse
@@ -179,6 +180,7 @@ def set_block_bytes(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
 
     def set_block_bytes(size: int) -> None:
         monkeypatch.setattr(LogFileReader.blocks, "__defaults__", (size,))
+        monkeypatch.setattr(pipeline, "GROUP_BYTES", 1)
 
     return set_block_bytes
 

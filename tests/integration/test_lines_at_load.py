@@ -11,6 +11,7 @@ import psycopg
 import pytest
 
 from tapewise.ingest.formats.registry import find_format
+from tapewise.ingest.reading import pipeline
 from tapewise.ingest.reading.files import LogFileReader
 from tapewise.ingest.requests import at_load
 from tapewise.ingest.requests import pending as derivations
@@ -58,6 +59,7 @@ def read(warehouse: Warehouse, tmp_path: Path) -> Callable[..., None]:
 def small_crowds(monkeypatch: pytest.MonkeyPatch) -> None:
     """Read and examine a few lines at a time."""
     monkeypatch.setattr(LogFileReader.blocks, "__defaults__", (2000,))
+    monkeypatch.setattr(pipeline, "GROUP_BYTES", 1)
     monkeypatch.setattr(at_load, "CROWD", 10)
 
 

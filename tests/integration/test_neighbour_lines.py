@@ -9,6 +9,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from tapewise.ingest.reading import pipeline
 from tapewise.ingest.reading.files import LogFileReader
 from tapewise.ingest.requests import at_load, neighbours
 from tapewise.ingest.requests import pending as derivations
@@ -51,6 +52,7 @@ def crowds(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
     """Lines are read and examined a few at a time, or all together."""
     if request.param == "small crowds":
         monkeypatch.setattr(LogFileReader.blocks, "__defaults__", (2000,))
+        monkeypatch.setattr(pipeline, "GROUP_BYTES", 1)
         monkeypatch.setattr(at_load, "CROWD", 10)
 
 

@@ -236,7 +236,7 @@ def test_a_copying_load_and_the_creator_of_partitions_do_not_wait_for_each_other
 
 def test_a_load_writes_to_months_that_were_made_after_it_began(connect: Connect) -> None:
     settling, connection = connect(), connect()
-    writer = FactWriter(settling, source_id=1, log_file_id=1)
+    writer = FactWriter(settling, source_id=1)
     facts = make_rows(*(datetime(2004, month, 1, tzinfo=UTC) for month in range(1, 13))).drop("id")
     with connection.transaction():
         # Each part continues the month of the part before, so that it may need no lock for its first row.

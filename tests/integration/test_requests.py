@@ -13,6 +13,7 @@ import pytest
 
 from tapewise.ingest.formats.registry import find_format
 from tapewise.ingest.loading.loads import load_file
+from tapewise.ingest.reading import pipeline
 from tapewise.ingest.reading.files import LogFileReader
 from tapewise.ingest.requests import pending as derivations
 from tapewise.ingest.requests import rebuild as requests
@@ -226,6 +227,7 @@ def test_requests_derived_while_a_log_is_read_equal_those_derived_afterwards(
     log.write_text("".join(f"{text}\n" for _, text in sorted(events)))
     # Blocks cover a few days, and their requests are derived two days at a time.
     monkeypatch.setattr(LogFileReader.blocks, "__defaults__", (2000,))
+    monkeypatch.setattr(pipeline, "GROUP_BYTES", 1)
     monkeypatch.setattr(derivations, "LONGEST_RANGE", timedelta(days=2))
     # The database derives them here; test_lines_at_load.py covers requests derived in memory.
     monkeypatch.setattr(LinesAtLoad, "find_days", lambda *_: set())

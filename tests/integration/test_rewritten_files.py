@@ -15,6 +15,7 @@ from tapewise.ingest.ledger import resuming
 from tapewise.ingest.loading import loads
 from tapewise.ingest.loading.dry_run import preview_file
 from tapewise.ingest.loading.loads import FileResult
+from tapewise.ingest.reading import pipeline
 from tapewise.ingest.reading.files import LogFileReader, open_log
 from tapewise.ingest.reading.interruptions import TRIES
 from tapewise.ingest.sources.sources import SourceRequest
@@ -47,6 +48,7 @@ OLD, NEW = make_lines(1), make_lines(2, 1500)
 def before_read(monkeypatch: pytest.MonkeyPatch) -> Hook:
     """Read logs in small blocks, and run a function before the seventh read or before every seventh."""
     monkeypatch.setattr(LogFileReader.blocks, "__defaults__", (2000,))
+    monkeypatch.setattr(pipeline, "GROUP_BYTES", 1)
     really_read = LogFileReader.read
     reads = 0
 

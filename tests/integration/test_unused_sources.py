@@ -85,7 +85,7 @@ def test_a_source_that_a_failed_command_dropped_is_made_again_by_the_next_load(
 def test_also_if_it_goes_while_the_load_waits(
     warehouse: Warehouse, source: Source, read: Read, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    find = loads.find_last_stop
+    find = loads.find_last_stops
     dropped = []
 
     def drop_first(*arguments: Any, **options: Any) -> Any:
@@ -93,7 +93,7 @@ def test_also_if_it_goes_while_the_load_waits(
             dropped.append(drop_unused_source(warehouse, source))
         return find(*arguments, **options)
 
-    monkeypatch.setattr(loads, "find_last_stop", drop_first)
+    monkeypatch.setattr(loads, "find_last_stops", drop_first)
     assert read(LINE).tally.loaded_count == 1
     assert dropped == [True]
     assert count(warehouse)[:3] == (1, 1, 1)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tapewise.ingest.formats.registry import find_format
+from tapewise.ingest.loading import workers
 from tapewise.ingest.loading.workers import FileTask, read_files
 from tapewise.ingest.sources.sources import SourceRequest
 from tapewise.schema.database import Role, Warehouse
@@ -29,8 +30,12 @@ def find_workers() -> list[int]:
 
 
 def test_a_killed_process_is_reported_in_one_error(
-    warehouse: Warehouse, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    warehouse: Warehouse,
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(workers, "SMALL_BYTES", 0)  # each file in a load of its own
     source = register(warehouse, SourceRequest("test", "synthetic", find_format("nft"), "UTC", "nft"))
     paths = [tmp_path / f"log.{number}" for number in range(6)]
     for number, path in enumerate(paths):

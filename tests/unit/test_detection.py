@@ -13,7 +13,13 @@ from hypothesis import strategies as st
 
 from tapewise.ingest.detection import scoring as detection
 from tapewise.ingest.detection.choosing import read_formats
-from tapewise.ingest.detection.scoring import FormatFit, choose_format, describe_share, detect_format
+from tapewise.ingest.detection.scoring import (
+    FormatFit,
+    choose_format,
+    describe_share,
+    detect_format,
+    detect_formats,
+)
 from tapewise.ingest.formats.registry import FORMATS
 from tapewise.schema.errors import LogFileError
 
@@ -232,3 +238,20 @@ def test_files_that_are_not_logs_are_reported_by_name(tmp_path):
         with pytest.raises(LogFileError, match=said) as caught:
             detect_format(path)
         assert str(path) in caught.value.message
+
+
+def test_files_examined_together_are_examined_like_single_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(detection, "TOGETHER_BYTES", 5000)
+    contents = {
+        name: "".join(f"{line}\n" for line in log_format.examples) * 3 for name, log_format in FORMATS.items()
+    }
+    contents |= {"empty": "", "unfinished": NFT[:20], "mixed": NFT * 3 + "nonsense\n" * 4}
+    paths = [write(tmp_path, content, name) for name, content in contents.items()]
+    paths[5:5] = [tmp_path / "missing"]
+    together = list(detect_formats(paths))
+    assert isinstance(together.pop(5), LogFileError)
+    del paths[5]
+    assert together == [detect_format(path) for path in paths]
+    assert len({found.format for found in together if isinstance(found, detection.Detection)}) > 10
