@@ -31,6 +31,7 @@ def connect(
     database_url: str | None = None,
     reader_url: str | None = None,
     config: AnyPath | None = None,
+    layouts: AnyPath | None = None,
     timezone: str = "UTC",
     with_names: bool = False,
 ) -> "Connection":
@@ -46,6 +47,8 @@ def connect(
         database_url: the URL of a PostgreSQL server of your own to use instead, for loading.
         reader_url: the URL with which the reading role logs in to that server, for queries.
         config: the settings file. None: `tapewise.toml` in the current folder, if there is one.
+        layouts: the folder of your own layouts, whose formats are known by name. None: `layouts` beside the
+            settings file, if there is one.
         timezone: the IANA zone of dates and times without an offset in queries and arguments, and of the
             times in the frames.
         with_names: whether queries may read the names of users and files, as with `--as names` on the command
@@ -66,7 +69,11 @@ def connect(
     """
     check_timezone(timezone)
     settings = read_settings(
-        home=_expand(home), database_url=database_url, reader_url=reader_url, config=_expand(config)
+        home=_expand(home),
+        database_url=database_url,
+        reader_url=reader_url,
+        config=_expand(config),
+        layouts=_expand(layouts),
     )
     # An analyst may have only the reader's URL, and the reading role cannot see the revision.
     opened = open_warehouse if settings.reader_url else open_ready_warehouse
@@ -204,6 +211,7 @@ class Connection:
         """
         # A program that only queries does not need the code that loads.
         from tapewise.ingest.commands.path_loads import PathsRequest  # noqa: PLC0415  # see above
+        from tapewise.ingest.layouts.folder import use_layouts_folder  # noqa: PLC0415  # see above
         from tapewise.ingest.pseudonyms.keys import get_key  # noqa: PLC0415  # see above
         from tapewise.loaded_files import load_files, read_dates  # noqa: PLC0415  # see above
 
@@ -224,15 +232,16 @@ class Connection:
             key=get_key(self._warehouse.settings) if pseudonymise else None,
             is_dry=dry_run,
         )
-        return load_files(
-            self._warehouse,
-            request,
-            list(dict.fromkeys(Path(path).expanduser() for path in given)),
-            format_name=format,
-            prefix=strip,
-            jobs=jobs,
-            now=now or datetime.now(UTC),
-        )
+        with use_layouts_folder(self._warehouse.settings.layouts_folder):
+            return load_files(
+                self._warehouse,
+                request,
+                list(dict.fromkeys(Path(path).expanduser() for path in given)),
+                format_name=format,
+                prefix=strip,
+                jobs=jobs,
+                now=now or datetime.now(UTC),
+            )
 
     def close(self) -> None:
         """Close the warehouse. May be called more than once."""

@@ -9,6 +9,7 @@ import polars as pl
 
 from tapewise.ingest.commands.path_loads import find_date_fault, name_formats
 from tapewise.ingest.detection.choosing import read_formats
+from tapewise.ingest.layouts.folder import use_layouts_folder
 from tapewise.ingest.reading.balances import Tally
 from tapewise.ingest.reading.files import open_log
 from tapewise.ingest.reading.interruptions import begins_again
@@ -22,6 +23,7 @@ from tapewise.ingest.sources.sources import EARLIEST_AT
 from tapewise.loaded_files import check_now
 from tapewise.schema.errors import LogFileError, SettingsError
 from tapewise.schema.moments import check_timezone
+from tapewise.schema.settings import read_settings
 
 _FACT_COLUMNS = [name for name in RECORD_SCHEMA if name not in ("ignored", "rejected")]
 
@@ -70,6 +72,7 @@ def read_log(
     date: date | None = None,
     complete: bool = False,
     strip: str | None = None,
+    layouts: str | os.PathLike[str] | None = None,
     now: datetime | None = None,
 ) -> Log:
     """Read a log file into polars frames, without a database.
@@ -87,6 +90,8 @@ def read_log(
         complete: read a last line without a newline too; otherwise it counts as unfinished.
         strip: a regular expression (in Rust's dialect) for what another program, such as syslog, writes
             before each line; it is removed first.
+        layouts: the folder of your own layouts, whose formats are known by name. None: as on the command
+            line, `TAPEWISE_LAYOUTS`, `tapewise.toml`, or `layouts` beside that file.
         now: a time with a zone; lines more than a day later are rejected. None: the current time.
 
     Returns:
@@ -96,7 +101,8 @@ def read_log(
         LogFileError: the file cannot be read, no format fits its lines, or its day is unknown.
         FormatError: no format has that name, or the layout or `strip` is wrong.
         SourceError: no time zone has that name.
-        SettingsError: `date` is given, but the lines have dates; or `now` has no time zone.
+        SettingsError: `date` is given, but the lines have dates; `now` has no time zone; or a setting is
+            malformed.
 
     Example:
         >>> log = tapewise.read_log("hsi.log", timezone="America/Los_Angeles")
@@ -107,7 +113,9 @@ def read_log(
     check_timezone(timezone)
     now = now or datetime.now(UTC)
     check_now(now)
-    log_format = _choose_format(file, format, date, strip, complete=complete)
+    folder = None if layouts is None else Path(layouts).expanduser()
+    with use_layouts_folder(read_settings(layouts=folder).layouts_folder):
+        log_format = _choose_format(file, format, date, strip, complete=complete)
     return _read(file, log_format, timezone, date, complete, now)
 
 

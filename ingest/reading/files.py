@@ -226,6 +226,13 @@ class LogFileReader:
                 self._stream = io.BytesIO()  # there is no data yet
                 return b""
             self._check_same(is_through=False)
+            if isinstance(error, EOFError):
+                raise LogFileError(
+                    f"{self.path}: the compressed file ends early, after {_count_readable_lines(self.path):,}"
+                    " whole lines",
+                    hint="Perhaps it is still being written or copied: read it again later. If not, copy it"
+                    " again, or compress the log again. Nothing of it was loaded.",
+                ) from error
             place = f"line {_count_readable_lines(self.path):,} ({self._raw.tell():,} bytes)"
             raise LogFileError(
                 f"{self.path}: cannot be read beyond {place}: {error}",

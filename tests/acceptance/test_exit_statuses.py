@@ -43,7 +43,9 @@ def make_files(folder: Path) -> None:
     (folder / "noise.log").write_text("broken\n" * 10)
     (folder / "cr.log").write_text(NFT.replace("\n", "\r") * 5)
     (folder / "long.log").write_bytes(NFT.encode() + b"x" * 17_000_000 + b"\n")
-    (folder / "cut.gz").write_bytes(gzip.compress(NFT.encode() * 1000)[:60])
+    packed = gzip.compress(NFT.encode() * 1000)
+    (folder / "cut.gz").write_bytes(packed[:60])
+    (folder / "damaged.gz").write_bytes(packed[:-8] + bytes(4) + packed[-4:])  # a wrong checksum
     os.mkfifo(folder / "pipe")
     with tarfile.open(folder / "logs.tgz", "w:gz") as archive:
         entry = tarfile.TarInfo("good.log")
@@ -58,7 +60,8 @@ CASES = {
     "is not a regular file": (1, [*INGEST, "pipe", "good.log"]),
     "is not a log but a tar archive of files": (1, [*INGEST, "logs.tgz", "good.log"]),
     "its lines end with CR alone": (1, [*INGEST, "cr.log", "good.log"]),
-    "cannot be read beyond line": (1, [*INGEST, "cut.gz", "good.log"]),
+    "the compressed file ends early": (1, [*INGEST, "cut.gz", "good.log"]),
+    "cannot be read beyond line": (1, [*INGEST, "damaged.gz", "good.log"]),
     "is longer than 16,777,216 bytes": (1, [*INGEST, "long.log", "good.log"]),
     "no format detected": (1, [*NAMED, "noise.log", "good.log"]),
     "no line of it is in format": (1, [*INGEST, "noise.log", "good.log"]),

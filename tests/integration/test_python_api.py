@@ -21,6 +21,7 @@ from tapewise.schema.errors import (
     SourceError,
 )
 from tests.conftest import NOW
+from tests.unit.layouts.made_up import SITE
 
 LOGS = Path(__file__).resolve().parents[2] / "examples" / "logs"
 HSI = LOGS / "hsi.log"
@@ -328,3 +329,20 @@ def test_settings_are_checked_before_anything_starts(tmp_path: Path):
         tapewise.connect(database_url="postgresql://nobody@127.0.0.1:1/none")
     with pytest.raises(SettingsError, match="reader_url is not a PostgreSQL URL"):
         tapewise.connect(reader_url="not a url").sql("SELECT 1")
+
+
+def test_each_connection_knows_the_layouts_of_its_own_folder(warehouse: Warehouse, tmp_path: Path):
+    layouts = tmp_path / "layouts"
+    layouts.mkdir()
+    (layouts / "own-mover.toml").write_text(SITE)
+    log = tmp_path / "mover.log"
+    log.write_text("2024-03-05 09:14:22 put kim n7 12.5 1024 /home/k/a 7\n")
+    settings = warehouse.settings.model_copy(update={"layouts": layouts})
+    knowing = Warehouse(settings, warehouse.server, warehouse.database)
+    with tapewise.Connection(knowing, ZONE) as first, tapewise.Connection(warehouse, ZONE) as second:
+        [found] = ingest(first, log)
+        assert (found.format, found.loaded_count) == ("own-mover", 1)
+        with pytest.raises(FormatError, match="no log format is called 'own-mover'"):
+            ingest(second, log, format="own-mover")
+        [again] = ingest(first, log, format="own-mover")
+        assert (again.loaded_count, again.held_count) == (0, 1)

@@ -31,6 +31,7 @@ from tapewise.schema.errors import (
 )
 from tapewise.simulator.machines import read_machine_text
 from tests import session_format
+from tests.unit.layouts.made_up import SITE
 
 TREE = Path(__file__).resolve().parents[2]
 LOGS = TREE / "examples" / "logs"
@@ -312,3 +313,21 @@ def test_what_cannot_be_simulated_is_refused(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setitem(sys.modules, "numba", None)
     with pytest.raises(MissingExtraError, match="package numba"):
         tapewise.simulate("llnl-unitree-1998", TRACE, seed=1)
+
+
+def test_read_log_knows_the_layouts_of_a_site(tmp_path, monkeypatch):
+    folder = tmp_path / "layouts"
+    folder.mkdir()
+    (folder / "own-mover.toml").write_text(SITE)
+    log = tmp_path / "mover.log"
+    log.write_text("2024-03-05 09:14:22 put kim n7 12.5 1024 /home/k/a 7\n")
+    for name in (None, "own-mover"):
+        assert tapewise.read_log(log, format=name, layouts=folder).format == "own-mover"
+    with pytest.raises(FormatError, match="no log format is called 'own-mover'"):
+        tapewise.read_log(log, format="own-mover")
+    (tmp_path / "tapewise.toml").write_text("")
+    monkeypatch.chdir(tmp_path)
+    assert tapewise.read_log(log).format == "own-mover"
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("TAPEWISE_LAYOUTS", str(folder))
+    assert tapewise.read_log(log).format == "own-mover"
