@@ -9,10 +9,25 @@ import heapq
 from itertools import count
 
 from tapewise.examples.chance import Chance
-from tapewise.examples.cta_events import ANOTHER_MESSAGE, TOTALS_AGAIN, VERIFIED, Value, frontend_event, tape_event
+from tapewise.examples.cta_events import (
+    ANOTHER_MESSAGE,
+    TOTALS_AGAIN,
+    VERIFIED,
+    Value,
+    frontend_event,
+    tape_event,
+)
 from tapewise.examples.cta_records import Attempt, Days, Session
 from tapewise.examples.cta_sessions import KILLED, KILLED_AND_LEFT, MOUNT_FAILED, NOT_TRIED, SessionRun
-from tapewise.examples.cta_site import FIRST_MIDNIGHT_S, INSTANCE, SECOND_NS, Drive, Job, make_drives, plan_jobs
+from tapewise.examples.cta_site import (
+    FIRST_MIDNIGHT_S,
+    INSTANCE,
+    SECOND_NS,
+    Drive,
+    Job,
+    make_drives,
+    plan_jobs,
+)
 
 # Which of twelve sessions end in which fault.
 _FAULTS = {3: NOT_TRIED, 5: MOUNT_FAILED, 8: KILLED, 11: KILLED_AND_LEFT}
@@ -136,7 +151,13 @@ class _Site:
             mount_type = "ArchiveForRepack" if purposes == {"archive repack"} else "ArchiveForUser"
         now_ns += self._chance.integer(1, SECOND_NS)
         session = Session(
-            number, drive, jobs[0].file.cartridge, is_write, mount_type, now_ns, fault=_FAULTS.get(number % _CYCLE)
+            number,
+            drive,
+            jobs[0].file.cartridge,
+            is_write,
+            mount_type,
+            now_ns,
+            fault=_FAULTS.get(number % _CYCLE),
         )
         for job in SessionRun(session, jobs, self._chance, self._days).run():
             heapq.heappush(self._coming, (job.due_ns, next(self._order), job))
@@ -160,6 +181,4 @@ class _Site:
             "wasTapeMounted": False,
             "status": "success",
         }
-        self._days.events.append(
-            tape_event(at_ns, drive, "Tape session finished", TOTALS_AGAIN, nothing)
-        )
+        self._days.events.append(tape_event(at_ns, drive, "Tape session finished", TOTALS_AGAIN, nothing))

@@ -25,7 +25,9 @@ def json_pushed_line(event: Event) -> str:
 
 def json_strings_line(event: Event) -> str:
     """The form until mid-2024: all values but the time are strings."""
-    parameters = {name: None if value is None else _as_text(value) for name, value in event.parameters.items()}
+    parameters = {
+        name: None if value is None else _as_text(value) for name, value in event.parameters.items()
+    }
     return _as_json(_head(event), event, parameters, is_of_strings=True)
 
 

@@ -5,7 +5,14 @@ Sessions may fail: the faults are those that CTA's logs show in their own way.
 """
 
 from tapewise.examples.chance import Chance
-from tapewise.examples.cta_events import ANOTHER_MESSAGE, TOTALS_AGAIN, VERIFIED, Value, tape_event, thread_context
+from tapewise.examples.cta_events import (
+    ANOTHER_MESSAGE,
+    TOTALS_AGAIN,
+    VERIFIED,
+    Value,
+    tape_event,
+    thread_context,
+)
 from tapewise.examples.cta_records import Attempt, Days, DiskEnd, Session
 from tapewise.examples.cta_site import CAPACITY_BYTES, LIBRARY, MEDIA_TYPE, SECOND_NS, Job
 
@@ -206,7 +213,9 @@ class SessionRun:
             "dataVolume": size_bytes,
         }
         if job.purpose == "verify":
-            self._log("File successfully verified", ANOTHER_MESSAGE, measured, at_ns=at_ns, thread="DiskWrite")
+            self._log(
+                "File successfully verified", ANOTHER_MESSAGE, measured, at_ns=at_ns, thread="DiskWrite"
+            )
             return
         message = "File writing to disk failed" if is_failed else "File successfully transfered to disk"
         level = "ERROR" if is_failed else "INFO"
@@ -274,7 +283,14 @@ class SessionRun:
         session.finished_ns = self._now_ns
         names = (
             *("mountTime", "positionTime", "waitInstructionsTime", "waitFreeMemoryTime", "waitDataTime"),
-            *("waitReportingTime", "checksumingTime", "readWriteTime", "flushTime", "unloadTime", "unmountTime"),
+            *(
+                "waitReportingTime",
+                "checksumingTime",
+                "readWriteTime",
+                "flushTime",
+                "unloadTime",
+                "unmountTime",
+            ),
         )
         self._parts_us["waitInstructionsTime"] = self._chance.integer(0, 999_999)
         session.totals_us = {name: self._parts_us.get(name, 0) for name in names} | {"totalTime": total_us}

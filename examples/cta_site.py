@@ -142,7 +142,9 @@ def plan_jobs(seed: int, day_count: int) -> list[Job]:
                 jobs.append(Job(purpose, file, at_ns, user, at_ns if user else None))
             if purpose == "archive" and chance.happens(0.5):
                 # A second copy of each file goes to another cartridge of the organisation.
-                others = [c for c in cartridges if c.organisation == cartridge.organisation and c != cartridge]
+                others = [
+                    c for c in cartridges if c.organisation == cartridge.organisation and c != cartridge
+                ]
                 other = chance.pick(others)
                 for file in wanted:
                     copy = TapeFile(

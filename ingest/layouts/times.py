@@ -96,7 +96,10 @@ def _read_epoch(texts: pl.Expr, unit: TimeUnit) -> pl.Expr:
     What is below a microsecond is cut off, as in times that are not written since 1970. Digits are taken as
     they are, because a float cannot hold a time of today to the microsecond; it serves other ways of writing.
     """
-    whole, fraction = texts.str.extract(r"^([0-9]+)(?:\.[0-9]*)?$"), texts.str.extract(r"\.([0-9]*)$").fill_null("")
+    whole, fraction = (
+        texts.str.extract(r"^([0-9]+)(?:\.[0-9]*)?$"),
+        texts.str.extract(r"\.([0-9]*)$").fill_null(""),
+    )
     places = {"s": 6, "ms": 3, "us": 0, "ns": -3}[unit]
     exact = (whole + fraction.str.pad_end(6, "0").str.head(places)) if places > 0 else whole
     if places < 0:

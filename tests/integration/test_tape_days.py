@@ -68,7 +68,10 @@ def read(warehouse: Warehouse, path: Path, format_name: str, source: str) -> Fil
 
 
 def fetch(warehouse: Warehouse, query: str) -> list[Row]:
-    with closing(warehouse.connect(Role.OWNER)) as connection, connection.cursor(row_factory=dict_row) as cursor:
+    with (
+        closing(warehouse.connect(Role.OWNER)) as connection,
+        connection.cursor(row_factory=dict_row) as cursor,
+    ):
         return cursor.execute(query.encode()).fetchall()
 
 
@@ -79,8 +82,10 @@ def us(column: str) -> str:
 
 def step_us(column: str, name: str) -> str:
     """Seconds that a log reports with six digits, as microseconds."""
-    return f"round((mart.{column}) * 1000000)::bigint AS {name}" if "." in column else (
-        f"round({column} * 1000000)::bigint AS {name}"
+    return (
+        f"round((mart.{column}) * 1000000)::bigint AS {name}"
+        if "." in column
+        else (f"round({column} * 1000000)::bigint AS {name}")
     )
 
 
@@ -89,7 +94,14 @@ def in_order(rows: list[Row]) -> list[tuple[Any, ...]]:
     return sorted((tuple(sorted(row.items())) for row in rows), key=str)
 
 
-STEPS = ("mount_requested_at", "mounted_at", "positioned_at", "transferred_at", "dismount_requested_at", "dismounted_at")
+STEPS = (
+    "mount_requested_at",
+    "mounted_at",
+    "positioned_at",
+    "transferred_at",
+    "dismount_requested_at",
+    "dismounted_at",
+)
 LOCAL_DAY = f"(first_event_at AT TIME ZONE '{ZONE}')::date - DATE '1970-01-01' AS day"
 MOUNTS = f"""
     SELECT vsn, drive, tape_type, requester, {LOCAL_DAY}, {", ".join(us(step) for step in STEPS)},
@@ -105,9 +117,12 @@ OPERATIONS = f"""
 SUMMARIES = f"""
     SELECT mount_key, task, requester, vsn, tape_type, drive, location, class_of_service, is_mounted, is_failed,
         file_count, size_bytes,
-        {", ".join(step_us(f"{name}_s", f"{name}_us") for name in (
-            "duration", "mount", "position", "transfer", "flush", "wait", "unload", "dismount"
-        ))}
+        {
+    ", ".join(
+        step_us(f"{name}_s", f"{name}_us")
+        for name in ("duration", "mount", "position", "transfer", "flush", "wait", "unload", "dismount")
+    )
+}
     FROM mart.mount_summaries
 """
 STAGES = f"""
@@ -193,7 +208,9 @@ def loaded(site: Site, folder: Path) -> Iterator[Warehouse]:
 
 
 def test_mounts_are_counted_by_drive_and_day(loaded: Warehouse, truth: dict[str, Any]):
-    rows = fetch(loaded, f"SELECT drive, day, count(*) FROM (SELECT drive, {LOCAL_DAY} FROM mart.mounts) GROUP BY 1, 2")
+    rows = fetch(
+        loaded, f"SELECT drive, day, count(*) FROM (SELECT drive, {LOCAL_DAY} FROM mart.mounts) GROUP BY 1, 2"
+    )
     assert sorted(([*row.values()] for row in rows), key=str) == sorted(truth["cta"]["mount_counts"], key=str)
 
 
@@ -221,8 +238,10 @@ def test_drive_hours_are_divided_by_day_and_task(loaded: Warehouse, truth: dict[
     assert sorted([*row.values()] for row in rows) == truth["cta"]["drive_us"]
     # A mount extends over a midnight.
     assert any(
-        row["mounted_at"] and row["dismounted_at"]
-        and (row["mounted_at"] + 72 * 10**8) // 864 * 10**8 != (row["dismounted_at"] + 72 * 10**8) // 864 * 10**8
+        row["mounted_at"]
+        and row["dismounted_at"]
+        and (row["mounted_at"] + 72 * 10**8) // 864 * 10**8
+        != (row["dismounted_at"] + 72 * 10**8) // 864 * 10**8
         for row in truth["cta"]["mounts"]
     )
 
@@ -327,7 +346,9 @@ def test_samqfs(warehouse: Warehouse, folder: Path, truth: dict[str, Any]):
         warehouse,
         "SELECT class_of_service, count(*), sum(size_bytes)::bigint AS bytes FROM mart.migrations GROUP BY 1",
     )
-    assert {row["class_of_service"]: [row["count"], row["bytes"]] for row in sets} == truth["samqfs"]["archive_sets"]
+    assert {row["class_of_service"]: [row["count"], row["bytes"]] for row in sets} == truth["samqfs"][
+        "archive_sets"
+    ]
     stages = fetch(
         warehouse,
         f"""
