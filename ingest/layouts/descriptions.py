@@ -51,7 +51,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, field_validator, model_validator
 
 # Increase this when an unchanged layout makes different records than before.
-ENGINE_VERSION = 2
+ENGINE_VERSION = 3
 # The size of each unit in the column's own unit (bytes, seconds or bytes a second). ISO 8601 writes durations
 # as PT1H2M0.5S, which are read as seconds.
 UNITS: dict[str, float] = {

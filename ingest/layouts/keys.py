@@ -19,6 +19,10 @@ _NUL = "\x00"
 _HUGE = r"[:\[,][ \t]*-?[0-9]{39,}[ \t]*[,\]}]"
 _DISPUTED = rf"\\u[dD][89a-fA-F]|(?:[\[{{][^\[{{]*){{100}}|{_HUGE}"
 
+# A number that a float cannot hold, such as a time since 1970 with nine decimals, whose digits polars would lose.
+# After a quotation mark within a text, these characters can never be followed by the end of a key.
+_PRECISE = r'("[A-Za-z0-9_.-]+":[ \t]*)([1-9][0-9]{7,}\.[0-9]{6,})([ \t]*[,}])'
+
 # What a value of a pair may contain that JSON would escape.
 _ESCAPED = r'"\\\x00-\x1f'
 
@@ -46,7 +50,7 @@ def read_json(lines: pl.Series, paths: Iterable[str]) -> tuple[pl.Series, pl.Ser
         paths.add("-")  # a frame without columns would have no rows
     ways = {path: way for path in sorted(paths) if (way := split_path(path)) is not None}
     # XRootD ends an object with NUL.
-    lines = lines.str.strip_chars(f" \t{_NUL}")
+    lines = lines.str.strip_chars(f" \t{_NUL}").str.replace_all(_PRECISE, '${1}"${2}"${3}')
     is_object = lines.str.starts_with("{")
     objects = lines.filter(is_object)
     found = None if objects.str.contains(_DISPUTED).any() else _read_objects(objects, ways.values())

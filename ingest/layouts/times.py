@@ -6,7 +6,7 @@ from datetime import date, datetime, time
 
 import polars as pl
 
-from tapewise.ingest.layouts.descriptions import UNITS, Column
+from tapewise.ingest.layouts.descriptions import UNITS, Column, TimeUnit
 from tapewise.ingest.records.columns import UTC_TIME
 from tapewise.ingest.records.fields import clock_time, decimal_number
 from tapewise.ingest.records.format import NO_SUCH_TIME, OUTSIDE_WINDOW, EventTime, LineSettings, event_time
@@ -62,8 +62,7 @@ def read_stamp(column: Column, texts: pl.Expr, fraction: pl.Expr | None, setting
         return Stamp(pl.lit(noon, dtype=pl.Datetime("us")), pl.lit(True))
     is_given = texts.is_not_null()
     if column.epoch is not None:
-        us = (decimal_number(texts) * (UNITS[column.epoch] * 1e6)).round()
-        at = us.cast(pl.Int64, strict=False).cast(UTC_TIME)
+        at = _read_epoch(texts, column.epoch).cast(UTC_TIME)
         return Stamp(_add(at, fraction, column), is_given, is_utc=True)
     layout = column.layout or ""
     if find_codes(layout) & _WITH_OFFSET:
@@ -91,11 +90,29 @@ def absolute_time(at: pl.Expr, settings: LineSettings) -> EventTime:
     return EventTime(at=at, is_ambiguous=pl.lit(False), rejected=rejected)
 
 
+def _read_epoch(texts: pl.Expr, unit: TimeUnit) -> pl.Expr:
+    """The microseconds since 1970 in `texts`, which count `unit`.
+
+    What is below a microsecond is cut off, as in times that are not written since 1970. Digits are taken as
+    they are, because a float cannot hold a time of today to the microsecond; it serves other ways of writing.
+    """
+    whole, fraction = (
+        texts.str.extract(r"^([0-9]+)(?:\.[0-9]*)?$"),
+        texts.str.extract(r"\.([0-9]*)$").fill_null(""),
+    )
+    places = {"s": 6, "ms": 3, "us": 0, "ns": -3}[unit]
+    exact = (whole + fraction.str.pad_end(6, "0").str.head(places)) if places > 0 else whole
+    if places < 0:
+        exact = exact.str.head(places)
+    rough = (decimal_number(texts) * (UNITS[unit] * 1e6)).round().cast(pl.Int64, strict=False)
+    return pl.coalesce(exact.cast(pl.Int64, strict=False), rough)
+
+
 def _add(at: pl.Expr, fraction: pl.Expr | None, column: Column) -> pl.Expr:
     """Add the fraction of a second to the time. The result is null if the fraction is a second or more."""
     if fraction is None or column.fraction is None:
         return at
-    us = (decimal_number(fraction) * (UNITS[column.fraction.unit] * 1e6)).round()
+    us = (decimal_number(fraction) * (UNITS[column.fraction.unit] * 1e6)).floor()
     us = pl.when(us.is_between(0, 999_999)).then(us.cast(pl.Int64, strict=False))
     return at + pl.duration(microseconds=us)
 

@@ -145,6 +145,30 @@ def test_texts_of_numbers_keep_what_a_clock_shows_and_all_digits_of_a_count(tmp_
     assert found[2]["duration_s"] == 1e-9
 
 
+@pytest.mark.parametrize(
+    ("line", "text"),
+    [
+        ('{"at":1755411389.996426313}', "1755411389.996426313"),
+        ('{"b":1,"at" :1.5,"at":1755411389.996426313, "c":2}', "1.5"),
+        ('{"at": 1755411389.996426313 ,"c":2}', "1755411389.996426313"),
+        ('{"b":{"at":1},"at":1755411389.100000000}', "1755411389.100000000"),
+        ('{"at":1755411389.25}', "1755411389.25"),
+        ('{"at":"x,\\"n\\":1755411389.996426313,"}', 'x,"n":1755411389.996426313,'),
+        ('{"a,":"","at":":1755411389.996426313,"}', ":1755411389.996426313,"),
+        ('{"b":"\\"n","at":"1755411389.996426313,"}', "1755411389.996426313,"),
+    ],
+)
+def test_numbers_keep_the_digits_that_a_float_would_lose(line: str, text: str):
+    keys, is_object = read_json(pl.Series([line]), ["at"])
+    assert is_object.to_list() == [True]
+    assert keys.struct.field("at").to_list() == [text]
+
+
+def test_a_number_with_a_leading_zero_is_no_json():
+    line = '{"at":01755411389.996426313}'
+    assert read_json(pl.Series([line]), ["at"])[1].to_list() == [False]
+
+
 def test_a_nul_is_replaced_because_postgresql_cannot_store_it(tmp_path):
     found = read(make(tmp_path, SITE), write_line(who="a\0b", path="c\n\td"))[0]
     assert (found["user"], found["archive_path"]) == ("a\ufffdb", "c\n\td")

@@ -141,7 +141,14 @@ def test_thousands_separators_sums_and_missing_values(tmp_path):
         ('layout = "%Y-%m-%dT%H:%M:%S%.f%z"', "2024-07-05T09:14:22.25Z", "2024-07-05 09:14:22.25"),
         ('epoch = "s"', "1720170862", "2024-07-05 09:14:22"),
         ('epoch = "s"', "1720170862.125", "2024-07-05 09:14:22.125"),
+        ('epoch = "s"', "1720170862.12", "2024-07-05 09:14:22.12"),
+        ('epoch = "s"', "1720170862.999999999", "2024-07-05 09:14:22.999999"),
+        ('epoch = "s"', "1720170862.", "2024-07-05 09:14:22"),
+        ('epoch = "s"', "1.720170862125e9", "2024-07-05 09:14:22.125"),
         ('epoch = "ms"', "1720170862125", "2024-07-05 09:14:22.125"),
+        ('epoch = "ms"', "1720170862125.9999", "2024-07-05 09:14:22.125999"),
+        ('epoch = "us"', "1720170862125999.9", "2024-07-05 09:14:22.125999"),
+        ('epoch = "ns"', "1720170862125999999", "2024-07-05 09:14:22.125999"),
     ],
 )
 def test_times_that_do_not_depend_on_the_zone(tmp_path, zone, column, stamp, at):
@@ -162,6 +169,17 @@ def test_a_fraction_in_its_own_group(tmp_path):
         at + timedelta(microseconds=999999),
         None,
     ]
+    assert rows[-1] == {"rejected": NO_SUCH_TIME}
+
+
+def test_a_fraction_below_a_second_never_becomes_one(tmp_path):
+    fraction = 'layout = "%Y-%m-%d %H:%M:%S", fraction = { group = "ns", unit = "ns" }'
+    text = SITE.replace('layout = "%Y-%m-%d %H:%M:%S"', fraction).replace(".{19})", ".{19})[.](?<ns>[0-9]+)")
+    found = make(tmp_path, text.replace("09:14:22 ", "09:14:22.5 "))
+    rows = read(found, *(f"{STAMP}.{ns} put kim n7 1 3 /a" for ns in ("999999999", "1999", "1000000000")))
+    at = datetime(2024, 3, 5, 9, 14, 22, tzinfo=UTC)
+    microseconds = [999_999, 1]
+    assert [row["event_at"] for row in rows[:2]] == [at + timedelta(microseconds=us) for us in microseconds]
     assert rows[-1] == {"rejected": NO_SUCH_TIME}
 
 

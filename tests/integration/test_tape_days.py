@@ -1,0 +1,361 @@
+"""The warehouse gives back the truth about made-up days of CTA and SAM-QFS, exactly.
+
+The generator counts what happened in its own simulation, not what its lines contain. Each form of CTA's log
+must give the same facts, in whatever order its files are loaded.
+"""
+
+import json
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from math import ceil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from psycopg.rows import dict_row
+
+from tapewise.examples.cta_lines import FORMS
+from tapewise.examples.cta_truth import QUANTILES
+from tapewise.examples.tape_days import write_days
+from tapewise.ingest.formats.registry import find_format
+from tapewise.ingest.loading.loads import FileResult, load_file
+from tapewise.ingest.sources.sources import SourceRequest
+from tapewise.schema.database import Role, Warehouse
+from tests.conftest import NOW, Site, register
+from tests.integration.evidence import check_warehouse
+
+Row = dict[str, Any]
+
+ZONE = "Europe/Zurich"
+SEED = 7
+DAY_COUNT = 3
+FORMATS = {
+    "json": "cta",
+    "json-pushed": "cta",
+    "json-strings": "cta",
+    "text": "cta-text",
+    "syslog": "cta-syslog",
+}
+# What the generator names a meaning, and what the warehouse names the reason.
+REASONS = {
+    "another message": "another message",
+    "totals again": "totals of a session without a status, or of one that reads and writes no files",
+    "only verified": "a file that is only verified",
+    "no data": "a directory, a link, a removable-media file or an index",
+    "began": "a stage that began or was cancelled",
+    "cancelled": "a stage that began or was cancelled",
+    "given up": "a copy that was given up",
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("days")
+    write_days(SEED, DAY_COUNT, made)
+    return made
+
+
+@pytest.fixture(scope="module")
+def truth(folder: Path) -> dict[str, Any]:
+    return json.loads((folder / "truth.json").read_bytes())
+
+
+def read(warehouse: Warehouse, path: Path, format_name: str, source: str) -> FileResult:
+    request = SourceRequest("made", "synthetic", find_format(format_name), ZONE, source, True)
+    return load_file(warehouse, register(warehouse, request), path, now=NOW)
+
+
+def fetch(warehouse: Warehouse, query: str) -> list[Row]:
+    with (
+        closing(warehouse.connect(Role.OWNER)) as connection,
+        connection.cursor(row_factory=dict_row) as cursor,
+    ):
+        return cursor.execute(query.encode()).fetchall()
+
+
+def us(column: str) -> str:
+    """A time as microseconds since 1970, without any rounding."""
+    return f"(extract(EPOCH FROM {column}) * 1000000)::bigint AS {column.split('.')[-1]}"
+
+
+def step_us(column: str, name: str) -> str:
+    """Seconds that a log reports with six digits, as microseconds."""
+    return (
+        f"round((mart.{column}) * 1000000)::bigint AS {name}"
+        if "." in column
+        else (f"round({column} * 1000000)::bigint AS {name}")
+    )
+
+
+def in_order(rows: list[Row]) -> list[tuple[Any, ...]]:
+    """Rows as sorted tuples of their names and values, so that lists can be compared in any order."""
+    return sorted((tuple(sorted(row.items())) for row in rows), key=str)
+
+
+STEPS = (
+    "mount_requested_at",
+    "mounted_at",
+    "positioned_at",
+    "transferred_at",
+    "dismount_requested_at",
+    "dismounted_at",
+)
+LOCAL_DAY = f"(first_event_at AT TIME ZONE '{ZONE}')::date - DATE '1970-01-01' AS day"
+MOUNTS = f"""
+    SELECT vsn, drive, tape_type, requester, {LOCAL_DAY}, {", ".join(us(step) for step in STEPS)},
+        transfer_count, failed_count, repacker_count, size_bytes, {step_us("transfer_s", "transfer_us")}
+    FROM mart.mounts
+"""
+OPERATIONS = f"""
+    SELECT task, operations.requester, class_of_service, operations.vsn, operations.drive, block_offset,
+        operations.size_bytes, is_failed, {us("operations.received_at")}, {us("operations.positioned_at")},
+        {us("operations.transferred_at")}, {us("mounts.mount_requested_at")}
+    FROM mart.tape_operations AS operations LEFT JOIN mart.mounts AS mounts USING (mount_id)
+"""
+SUMMARIES = f"""
+    SELECT mount_key, task, requester, vsn, tape_type, drive, location, class_of_service, is_mounted, is_failed,
+        file_count, size_bytes,
+        {
+    ", ".join(
+        step_us(f"{name}_s", f"{name}_us")
+        for name in ("duration", "mount", "position", "transfer", "flush", "wait", "unload", "dismount")
+    )
+}
+    FROM mart.mount_summaries
+"""
+STAGES = f"""
+    SELECT {us("staged_at")}, vsn, drive, class_of_service, size_bytes,
+        {step_us("duration_s", "duration_us")}, is_failed
+    FROM mart.stages
+"""
+MIGRATIONS = f"""
+    SELECT {us("migrated_at")}, vsn, drive, class_of_service, size_bytes, {step_us("duration_s", "duration_us")}
+    FROM mart.migrations
+"""
+QUERIES = {
+    "mounts": MOUNTS,
+    "tape_operations": OPERATIONS,
+    "mount_summaries": SUMMARIES,
+    "stages": STAGES,
+    "migrations": MIGRATIONS,
+}
+
+
+def check_facts(warehouse: Warehouse, truth: dict[str, Any]) -> None:
+    for name, query in QUERIES.items():
+        found, true = in_order(fetch(warehouse, query)), in_order(truth[name])
+        assert len(found) == len(true), name
+        differences = [pair for pair in zip(found, true, strict=True) if pair[0] != pair[1]]
+        assert not differences, (name, len(differences), differences[0])
+
+
+def list_files(folder: Path, form: str) -> list[Path]:
+    return sorted((folder / f"cta-{form}").iterdir())
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_each_form_of_the_log_gives_the_truth_in_any_order_of_files(
+    warehouse: Warehouse, folder: Path, truth: dict[str, Any], form: str
+):
+    files = list_files(folder, form)
+    random.Random(form).shuffle(files)
+    for path in files:
+        tally = read(warehouse, path, FORMATS[form], "cta").tally
+        counts = Counter(truth["cta"]["lines"][path.name.split(".")[0]])
+        assert tally.line_count == counts.pop("lines")
+        assert not tally.rejected
+        assert tally.ignored == {REASONS[name]: counts.pop(name) for name in [*counts] if name in REASONS}
+        assert tally.loaded == counts
+    check_facts(warehouse, truth["cta"])
+    check_warehouse(warehouse)
+
+
+def test_it_makes_no_difference_how_the_log_is_cut_into_files_of_several_forms(
+    warehouse: Warehouse, folder: Path, truth: dict[str, Any], tmp_path: Path
+):
+    draw = random.Random(3)
+    pieces = []
+    for path in list_files(folder, "json"):
+        written = {form: (folder / f"cta-{form}" / path.name).read_text().split("\n")[:-1] for form in FORMS}
+        count = len(written["json"])
+        cuts = [0, *sorted(draw.sample(range(1, count), 7)), count]
+        for number in range(len(cuts) - 1):
+            form = draw.choice(("json", "json-pushed", "json-strings"))
+            piece = tmp_path / f"{path.name.removesuffix('.log')}.{number}.log"
+            lines = written[form][cuts[number] : cuts[number + 1]]
+            piece.write_text("".join(f"{line}\n" for line in lines))
+            # Files of one host are one source, so that lines are compared with those of its other files.
+            pieces.append((piece, form, path.name.split(".")[0]))
+    draw.shuffle(pieces)
+    for piece, form, source in pieces:
+        read(warehouse, piece, FORMATS[form], source)
+    check_facts(warehouse, truth["cta"])
+    check_warehouse(warehouse)
+
+
+@pytest.fixture(scope="module")
+def loaded(site: Site, folder: Path) -> Iterator[Warehouse]:
+    """A warehouse with the days as JSON; tests only read it."""
+    with site.clone() as warehouse:
+        for path in list_files(folder, "json"):
+            read(warehouse, path, "cta", "cta")
+        for name in ("archiver", "stager"):
+            request = SourceRequest("sam", "synthetic", find_format("samqfs"), ZONE, name, True)
+            load_file(warehouse, register(warehouse, request), folder / "samqfs" / f"{name}.log", now=NOW)
+        yield warehouse
+
+
+def test_mounts_are_counted_by_drive_and_day(loaded: Warehouse, truth: dict[str, Any]):
+    rows = fetch(
+        loaded, f"SELECT drive, day, count(*) FROM (SELECT drive, {LOCAL_DAY} FROM mart.mounts) GROUP BY 1, 2"
+    )
+    assert sorted(([*row.values()] for row in rows), key=str) == sorted(truth["cta"]["mount_counts"], key=str)
+
+
+def test_drive_hours_are_divided_by_day_and_task(loaded: Warehouse, truth: dict[str, Any]):
+    rows = fetch(
+        loaded,
+        f"""
+        WITH stays AS (
+            SELECT mounts.*, coalesce(
+                (SELECT min(task) FROM mart.tape_operations AS operations WHERE operations.mount_id = mounts.mount_id),
+                'none'
+            ) AS task
+            FROM mart.mounts AS mounts
+        )
+        SELECT drive, day::date - DATE '1970-01-01' AS day, task, sum(extract(EPOCH FROM
+            least(dismounted_at, (day + INTERVAL '1 day') AT TIME ZONE '{ZONE}')
+            - greatest(mounted_at, day AT TIME ZONE '{ZONE}')) * 1000000)::bigint AS us
+        FROM stays
+        CROSS JOIN generate_series(
+            date_trunc('day', mounted_at AT TIME ZONE '{ZONE}'), dismounted_at AT TIME ZONE '{ZONE}', '1 day'
+        ) AS day
+        GROUP BY 1, 2, 3
+        """,
+    )
+    assert sorted([*row.values()] for row in rows) == truth["cta"]["drive_us"]
+    # A mount extends over a midnight.
+    assert any(
+        row["mounted_at"]
+        and row["dismounted_at"]
+        and (row["mounted_at"] + 72 * 10**8) // 864 * 10**8
+        != (row["dismounted_at"] + 72 * 10**8) // 864 * 10**8
+        for row in truth["cta"]["mounts"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "view", "begin", "end"),
+    [
+        ("requested_to_mounted", "mounts", "mount_requested_at", "mounted_at"),
+        ("mounted_to_positioned", "mounts", "mounted_at", "positioned_at"),
+        ("positioned_to_read", "tape_operations", "positioned_at", "transferred_at"),
+        ("read_to_unload", "mounts", "transferred_at", "dismount_requested_at"),
+        ("unload_to_unmount", "mounts", "dismount_requested_at", "dismounted_at"),
+    ],
+)
+def test_waits(loaded: Warehouse, truth: dict[str, Any], name: str, view: str, begin: str, end: str):
+    (row,) = fetch(
+        loaded,
+        f"""
+        SELECT count(us), sum(us)::bigint AS sum_us,
+            percentile_disc(ARRAY[{", ".join(map(str, QUANTILES))}]) WITHIN GROUP (ORDER BY us) AS quantiles_us
+        FROM (SELECT (extract(EPOCH FROM {end} - {begin}) * 1000000)::bigint AS us FROM mart.{view})
+        """,
+    )
+    assert row == truth["cta"]["waits"][name]
+    assert row["count"] > 50
+
+
+def test_the_views_steps_are_those_waits(loaded: Warehouse, truth: dict[str, Any]):
+    (row,) = fetch(
+        loaded,
+        """
+        SELECT round(sum(position_s) * 1000000)::bigint AS mounted_to_positioned,
+            round(sum(lazy_wait_s) * 1000000)::bigint AS read_to_unload,
+            round(sum(dismount_s) * 1000000)::bigint AS unload_to_unmount
+        FROM mart.mounts
+        """,
+    )
+    assert row == {name: truth["cta"]["waits"][name]["sum_us"] for name in row}
+
+
+def test_recalls_of_each_user(loaded: Warehouse, truth: dict[str, Any]):
+    rows = fetch(
+        loaded,
+        """
+        SELECT users.name, operations.is_failed, operations.size_bytes,
+            (extract(EPOCH FROM operations.transferred_at - operations.received_at) * 1000000)::bigint AS us
+        FROM mart.tape_operations AS operations
+        JOIN core.tape_events AS events ON events.kind = 'received'
+            AND events.capability_key = operations.capability_key AND events.happened_at = operations.received_at
+        JOIN core.users AS users ON users.id = events.user_id
+        """,
+    )
+    found = {}
+    for name in {row["name"] for row in rows}:
+        own = [row for row in rows if row["name"] == name]
+        spans = sorted(row["us"] for row in own if row["us"] is not None)
+        found[name] = {
+            "count": len(spans),
+            "sum_us": sum(spans),
+            "quantiles_us": [spans[ceil(p * len(spans)) - 1] for p in QUANTILES],
+            "asked": len(own),
+            "failed": sum(row["is_failed"] is True for row in own),
+            "read_bytes": sum(row["size_bytes"] for row in own if row["is_failed"] is False),
+        }
+    assert found == truth["cta"]["recalls"]
+
+
+def test_sessions_are_totalled_once_each(loaded: Warehouse, truth: dict[str, Any]):
+    names = [name for name in next(iter(truth["cta"]["sessions"]["by_drive"].values()))]
+    sums = ", ".join(f"coalesce(sum({name}), 0)::bigint AS {name}" for name in names)
+    rows = fetch(loaded, f"SELECT drive, {sums} FROM ({SUMMARIES}) GROUP BY drive")
+    assert {row.pop("drive"): row for row in rows} == truth["cta"]["sessions"]["by_drive"]
+    (counts,) = fetch(
+        loaded,
+        """
+        SELECT count(*) FILTER (WHERE is_mounted IS NULL) AS killed,
+            count(*) FILTER (WHERE NOT is_mounted) AS mountless, count(*) FILTER (WHERE is_failed) AS failed
+        FROM mart.mount_summaries
+        """,
+    )
+    assert {"by_drive": truth["cta"]["sessions"]["by_drive"]} | counts == truth["cta"]["sessions"]
+    assert min(counts.values()) > 5
+
+
+def test_samqfs(warehouse: Warehouse, folder: Path, truth: dict[str, Any]):
+    for name in ("stager", "archiver"):
+        path = folder / "samqfs" / f"{name}.log"
+        tally = read(warehouse, path, "samqfs", name).tally
+        counts = Counter(truth["samqfs"]["lines"][path.name])
+        assert tally.line_count == counts.total() == path.read_bytes().count(b"\n")
+        ignored: Counter[str] = Counter()
+        for meaning in [*counts]:
+            if meaning in REASONS:
+                ignored[REASONS[meaning]] += counts.pop(meaning)
+        assert (tally.loaded, tally.ignored, tally.rejected.total()) == (counts, ignored, 0)
+    copies = fetch(
+        warehouse,
+        f"SELECT {us('migrated_at')}, operation, vsn, drive, copy_number, class_of_service, size_bytes FROM mart.migrations",
+    )
+    assert in_order(copies) == in_order(truth["samqfs"]["migrations"])
+    sets = fetch(
+        warehouse,
+        "SELECT class_of_service, count(*), sum(size_bytes)::bigint AS bytes FROM mart.migrations GROUP BY 1",
+    )
+    assert {row["class_of_service"]: [row["count"], row["bytes"]] for row in sets} == truth["samqfs"][
+        "archive_sets"
+    ]
+    stages = fetch(
+        warehouse,
+        f"""
+        SELECT {us("staged_at")}, vsn, drive, copy_number, users.name AS user, size_bytes, is_failed
+        FROM mart.stages JOIN core.users AS users ON users.id = stages.user_id
+        """,
+    )
+    assert in_order(stages) == in_order(truth["samqfs"]["stages"])
+    assert sum(row["is_failed"] for row in stages) == truth["samqfs"]["failed_count"] > 0
+    check_warehouse(warehouse)
