@@ -260,11 +260,11 @@ class Layout(Part):
     """The description of a log format. `nulls` lists texts that mean "no value"; `about` is for people.
 
     `line_start` is a pattern for the beginning of every line, used to find lines whose newline was lost.
-    `json` says that lines are JSON objects, `pairs` how lines of pairs are written, and `csv` which columns rows
-    of CSV have. Each may follow a
-    `head`, a pattern whose groups are values like those of keys. `names` has what the log calls keys, where
-    the layout calls them otherwise. `prefix` is a pattern for what another program writes before each line;
-    it is removed first. `of_parts` says that transfers are reads and writes within files.
+    `json` says that lines are JSON objects, `pairs` how lines of pairs are written, and `csv` which columns
+    rows of CSV have. Each may follow a `head`, a pattern whose groups are values like those of keys. `names`
+    has what the log calls keys, where the layout calls them otherwise. `prefix` is a pattern for what another
+    program writes before each line; it is removed first. `of_parts` says that transfers are reads and writes
+    within files.
     """
 
     title: Annotated[str, Field(min_length=1)]

@@ -1,8 +1,8 @@
 """The folder in which a site keeps its layouts, so that their formats are known by name.
 
-Each process has one, which the command line sets before a command runs. The Python interface uses one for each
-call, because several warehouses may be open at a time. It is read when formats are first asked for, because
-most commands need none.
+Each process has one, which the command line sets before a command runs. The Python interface uses one for
+each call, because several warehouses may be open at a time. It is read when formats are first asked for,
+because most commands need none.
 """
 
 from collections.abc import Iterator

@@ -15,9 +15,9 @@ def read_rows(lines: pl.Series, paths: Iterable[str], csv: Csv) -> tuple[pl.Seri
     """Read lines as rows of CSV.
 
     Returns, for each line, a struct with the text in each column that `paths` names, and whether the line is a
-    row of one of the lengths of `csv.columns`. A cell may be in quotation marks, which are doubled within it; a
-    quotation mark elsewhere makes the line no row. A row that has no such column has null there. NUL, which
-    PostgreSQL cannot store, is replaced.
+    row of one of the lengths of `csv.columns`. A cell may be in quotation marks, which are doubled within it;
+    a quotation mark elsewhere, or a CR outside, makes the line no row. A row that has no such column has null
+    there. NUL, which PostgreSQL cannot store, is replaced.
     """
     names = sorted(set(paths)) or ["-"]  # a frame without columns would have no rows
     schema = dict.fromkeys(names, pl.String())
@@ -49,8 +49,10 @@ def find_headers(lines: pl.Series, csv: Csv) -> pl.Series:
 
 
 def _make_alternatives(name: str, separator: str) -> str:
-    quoted = '"' + name.replace('"', '""') + '"'
-    return rf"(?:{re.escape(name)}|{re.escape(quoted)})" if quoted[1:-1] == name else re.escape(quoted)
+    """A pattern for the name: as it is, unless CSV has to write it in quotation marks, or in these."""
+    quoted = re.escape('"' + name.replace('"', '""') + '"')
+    has_to_be_quoted = any(sign in name for sign in ('"', "\r", separator))
+    return quoted if has_to_be_quoted else rf"(?:{re.escape(name)}|{quoted})"
 
 
 def _make_pattern(count: int, separator: str) -> str:
@@ -64,8 +66,8 @@ def _read_cells(lines: pl.Series, columns: tuple[str, ...], names: list[str], se
     wanted = [index for index, name in enumerate(columns) if name in names]
     if not wanted:
         return pl.DataFrame({"-": pl.repeat(None, len(lines), dtype=pl.String(), eager=True)})
-    # polars removes a byte order mark from the first line, so a row of empty cells precedes the lines. It also
-    # removes CR outside quotation marks, so `_make_pattern` refuses it.
+    # polars removes a byte order mark from the first line, so a row of empty cells precedes the lines. It
+    # also removes CR outside quotation marks, so `_make_pattern` refuses it.
     first = separator * (len(columns) - 1)
     text = io.BytesIO("\n".join([first, *lines]).encode())
     cells = pl.read_csv(

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tapewise.ingest.layouts.descriptions import Csv
 from tapewise.ingest.layouts.files import find_layout
-from tapewise.ingest.layouts.rows import read_rows
+from tapewise.ingest.layouts.rows import find_headers, read_rows
 from tapewise.schema.errors import LayoutError
 from tests.unit.formats.test_every_format import settings_of
 from tests.unit.layouts.made_up import make, read
@@ -61,9 +61,17 @@ def test_the_names_of_the_columns_are_ignored(site, header):
     assert [found["ignored"] for found in read(site, header)] == ["names of the columns"]
 
 
+def test_a_name_that_csv_has_to_quote_is_no_header_without_quotation_marks():
+    said = Csv.model_validate({"columns": ["a,b", 'c"d']})
+    lines = ['"a,b","c""d"', 'a,b,"c""d"', '"a,b",c"d', "a,b"]
+    assert find_headers(pl.Series(lines), said).to_list() == [True, False, False, False]
+
+
 @pytest.mark.parametrize(
     "line",
     [
+        EXAMPLE.replace("kim", "k\rim"),
+        EXAMPLE.replace("1024", "1024\r\r"),
         EXAMPLE + ",",
         EXAMPLE.removesuffix(",1024"),
         EXAMPLE.replace('c"""', "c"),
