@@ -97,6 +97,11 @@ def test_a_row_has_the_columns_of_the_list_of_its_length():
     assert rows.to_list() == [{"a": "1", "c": None}, {"a": "1", "c": "3"}, none, none]
 
 
+def test_a_nul_is_replaced_because_postgresql_cannot_store_it():
+    rows, _ = read_rows(pl.Series(["a\x00,1"]), ["a"], Csv.model_validate({"columns": ["a", "b"]}))
+    assert rows.to_list() == [{"a": "a\ufffd"}]
+
+
 _CELLS = st.text(st.characters(exclude_characters="\n\x00", exclude_categories=["Cs"]), max_size=8)
 
 
