@@ -54,6 +54,8 @@ class _Site:
         heapq.heapify(self._coming)
         self._queues: dict[tuple[str, bool], list[Job]] = {}
         self._busy_until_ns: dict[str, int] = {}
+        # Cartridges that a killed session left, and that nobody took out of the drive.
+        self._left_in: dict[str, Drive] = {}
         # When the request for a file of this purpose ends; until then it is not asked for again.
         self._open_until_ns: dict[tuple[int, str, str], int] = {}
 
@@ -65,7 +67,7 @@ class _Site:
         while self._coming or self._queues:
             now_ns, number = heapq.heappop(free)
             self._admit(now_ns)
-            chosen = [key for key in self._queues if self._is_ready(key, now_ns)]
+            chosen = [key for key in self._queues if self._is_ready(key, drives[number], now_ns)]
             if chosen:
                 oldest = min(chosen, key=lambda key: (self._queues[key][0].due_ns, key))
                 free_ns = self._take(drives[number], now_ns, *oldest)
@@ -76,8 +78,10 @@ class _Site:
             heapq.heappush(free, (free_ns, number))
         return self._days
 
-    def _is_ready(self, key: tuple[str, bool], now_ns: int) -> bool:
-        """Whether a queue is old enough to be worth a mount, and its cartridge is in no drive."""
+    def _is_ready(self, key: tuple[str, bool], drive: Drive, now_ns: int) -> bool:
+        """Whether a queue is old enough to be worth a mount, and its cartridge is in no other drive."""
+        if self._left_in.get(key[0], drive) != drive:
+            return False
         is_old = self._queues[key][0].due_ns + _MIN_AGE_NS <= now_ns
         return is_old and self._busy_until_ns.get(key[0], 0) <= now_ns
 
@@ -165,6 +169,10 @@ class _Site:
         for job in jobs:
             self._open_until_ns[job.file.file_id, vsn, job.purpose] = session.finished_ns
         self._days.sessions.append(session)
+        if session.mounted_ns is not None:
+            self._left_in.pop(vsn, None)
+        if session.fault == KILLED_AND_LEFT and self._chance.happens(0.5):
+            self._left_in[vsn] = drive
         self._busy_until_ns[vsn] = session.finished_ns
         if number % 7 == 0:
             self._log_idle(drive, session.finished_ns + SECOND_NS)

@@ -15,7 +15,7 @@ Value = int | float | bool | str | None
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One message. `meaning` is the names of the tables that get a row, separated by blanks, or an entry of IGNORED.
+    """One message. `meaning` names the tables that get a row, separated by blanks, or is one of IGNORED.
 
     `parameters` are in the order in which the program pushed them.
     """

@@ -1,7 +1,7 @@
 """The lines of CTA's logs, in each form in which its versions write them.
 
-All forms report the same messages. They differ in the head of the line, in the order of the parameters, and in
-how values are written.
+All forms report the same messages. They differ in the head of the line, in the order of the parameters, and
+in how values are written.
 """
 
 import json
@@ -25,9 +25,9 @@ def json_pushed_line(event: Event) -> str:
 
 def json_strings_line(event: Event) -> str:
     """The form until mid-2024: all values but the time are strings."""
-    parameters = {
-        name: None if value is None else _as_text(value) for name, value in event.parameters.items()
-    }
+    parameters: dict[str, Value] = {}
+    for name, value in event.parameters.items():
+        parameters[name] = None if value is None else _as_text(value)
     return _as_json(_head(event), event, parameters, is_of_strings=True)
 
 
@@ -38,7 +38,7 @@ def text_line(event: Event) -> str:
 
 
 def syslog_line(event: Event) -> str:
-    """The text form after rsyslog, which keeps six digits; the frontend is one of 4.x, with shorter messages."""
+    """The text form after rsyslog, with six digits; the frontend is one of 4.x, with shorter messages."""
     digits = event.at_ns % SECOND_NS // 1000
     return f"{_local(event):%Y-%m-%dT%H:%M:%S}.{digits:06}+02:00 {_pairs(event, is_old=True)}"
 

@@ -1,20 +1,14 @@
-"""One session of a drive: mount, read or write each file, unload, dismount, and what the drive's process logs.
+"""One session of a drive: mount, read or write each file, unload, dismount, and what its process logs.
 
 Each function takes a `Session` that has been selected, fills in what happens to it, and adds the messages.
 Sessions may fail: the faults are those that CTA's logs show in their own way.
 """
 
 from tapewise.examples.chance import Chance
-from tapewise.examples.cta_events import (
-    ANOTHER_MESSAGE,
-    TOTALS_AGAIN,
-    VERIFIED,
-    Value,
-    tape_event,
-    thread_context,
-)
+from tapewise.examples.cta_events import ANOTHER_MESSAGE, TOTALS_AGAIN, VERIFIED, Value
+from tapewise.examples.cta_messages import SessionMessages, describe_read
 from tapewise.examples.cta_records import Attempt, Days, DiskEnd, Session
-from tapewise.examples.cta_site import CAPACITY_BYTES, LIBRARY, MEDIA_TYPE, SECOND_NS, Job
+from tapewise.examples.cta_site import SECOND_NS, Job
 
 NOT_TRIED = "not tried"
 MOUNT_FAILED = "mount failed"
@@ -35,6 +29,7 @@ class SessionRun:
         self._jobs = jobs
         self._chance = chance
         self._days = days
+        self._messages = SessionMessages(session, days.events)
         self._now_ns = session.selected_ns
         self._parts_us: dict[str, int] = {}
         self._disk_ends_ns = session.selected_ns
@@ -43,7 +38,8 @@ class SessionRun:
     def run(self) -> list[Job]:
         """Run the session to its end. Return the files that need another attempt, with their new times."""
         session = self._session
-        self._select()
+        self._messages.log_selected(self._jobs, self._now_ns)
+        self._now_ns += 100_000_000
         if session.fault in (NOT_TRIED, MOUNT_FAILED):
             session.is_mounted, session.is_failed = False, True
             self._pass("mountTime", 240 if session.fault == MOUNT_FAILED else 0)
@@ -74,67 +70,19 @@ class SessionRun:
         self._parts_us[part] = self._parts_us.get(part, 0) + passed_ns // 1000
         return passed_ns // 1000
 
-    def _log(
-        self,
-        message: str,
-        meaning: str,
-        parameters: dict[str, Value],
-        *,
-        at_ns: int | None = None,
-        thread: str | None = "",
-        level: str = "INFO",
-    ) -> None:
-        """Add a message; those of a thread begin with its context, those of the parent process do not."""
-        session = self._session
-        if thread == "":
-            thread = "TapeWrite" if session.is_write else "TapeRead"
-        context: dict[str, Value] = {}
-        if thread is not None:
-            context = thread_context(thread, session.drive, session.cartridge, session.mount_id)
-        self._days.events.append(
-            tape_event(
-                self._now_ns if at_ns is None else at_ns,
-                session.drive,
-                message,
-                meaning,
-                context | parameters,
-                level=level,
-                thread_number={None: 0, "TapeRead": 10, "TapeWrite": 10}.get(thread, 20),
-            )
-        )
-
-    def _select(self) -> None:
-        session = self._session
-        direction = "archive" if session.is_write else "retrieve"
-        oldest_ns = min(job.due_ns for job in self._jobs)
-        parameters: dict[str, Value] = {
-            "tapeVid": session.cartridge.vsn,
-            "mountType": "ARCHIVE_FOR_USER" if session.is_write else "RETRIEVE",
-            "tapePool": session.cartridge.pool,
-            "vo": session.cartridge.organisation,
-            "mediaType": MEDIA_TYPE,
-            "vendor": "FUJIFILM",
-            "bytesQueued": sum(job.file.size_bytes for job in self._jobs),
-            "filesQueued": len(self._jobs),
-            "oldestJobAge": (session.selected_ns - oldest_ns) // SECOND_NS,
-        }
-        message = f"In Scheduler::getNextMount(): Selected next mount ({direction})"
-        self._log(message, "tape_events", parameters, thread=None)
-        self._now_ns += 100_000_000
-
     def _mount(self) -> None:
         session = self._session
         word = "write" if session.is_write else "read"
-        self._log(f"Tape session started for {word}", ANOTHER_MESSAGE, {})
+        self._messages.log(self._now_ns, f"Tape session started for {word}", ANOTHER_MESSAGE, {})
         robot_us = self._pass("mountTime", 18)
         session.mounted_ns = self._now_ns
         access = "read/write" if session.is_write else "read-only"
         mode = "RW" if session.is_write else "R"
         mounted: dict[str, Value] = {"drive_Slot": "smc5", "MCMountTime": robot_us / 1e6, "mode": mode}
-        self._log(f"Tape mounted for {access} access", "tape_events", mounted)
+        self._messages.log(self._now_ns, f"Tape mounted for {access} access", "tape_events", mounted)
         load_us = self._pass("mountTime", 25)
         ready: dict[str, Value] = {"mountTime": (robot_us + load_us) / 1e6, "tapeLoadTime": load_us / 1e6}
-        self._log("Tape mounted and drive ready", ANOTHER_MESSAGE, ready)
+        self._messages.log(self._now_ns, "Tape mounted and drive ready", ANOTHER_MESSAGE, ready)
 
     def _begin(self, job: Job) -> Attempt:
         attempt = Attempt(job, job.received_ns, self._session)
@@ -143,40 +91,31 @@ class SessionRun:
         self._days.attempts.append(attempt)
         return attempt
 
-    def _describe(self, job: Job) -> dict[str, Value]:
-        return {
-            "fileId": job.file.file_id,
-            "BlockId": job.file.block,
-            "fSeq": job.file.sequence,
-            "dstURL": f"root://eosmade.example.org//eos/x?eos.lfn=fxid:{job.file.file_id:x}&eos.ruid=0",
-            "isRepack": job.purpose == "repack",
-            "isVerifyOnly": job.purpose == "verify",
-        }
-
     def _read(self, job: Job) -> None:
         session, chance = self._session, self._chance
         attempt = self._begin(job)
         is_verify = job.purpose == "verify"
         attempt.is_failed = chance.happens(0.05)
-        # After a session that died when the file was positioned, this would look like the end of that attempt.
+        # After an attempt that died when the file was positioned, this would look like its end.
         is_lost_at_once = attempt.is_failed and chance.happens(0.3) and not job.was_interrupted
         position_us = self._pass("positionTime", 20)
-        described = self._describe(job)
+        described = describe_read(job)
         meaning = VERIFIED if is_verify else "tape_events"
         if not is_lost_at_once:
             attempt.positioned_ns = self._now_ns
-            self._log("Successfully positioned for reading", meaning, described)
+            self._messages.log(self._now_ns, "Successfully positioned for reading", meaning, described)
         size_bytes = job.file.size_bytes
         if attempt.is_failed:
             size_bytes = int(size_bytes * chance.uniform())
         read_us = self._pass("readWriteTime", 0.004 + size_bytes / _DRIVE_BYTES_A_SECOND)
         wait_us = self._pass("waitFreeMemoryTime", 0.02)
+        report_us = self._pass("waitReportingTime", 0.001)
         attempt.transferred_ns, attempt.size_bytes = self._now_ns, size_bytes
         measured: dict[str, Value] = {
             "positionTime": position_us / 1e6,
             "readWriteTime": read_us / 1e6,
             "waitFreeMemoryTime": wait_us / 1e6,
-            "waitReportingTime": 1.2e-05,
+            "waitReportingTime": report_us / 1e6,
             "transferTime": (read_us + wait_us) / 1e6,
             "totalTime": (position_us + read_us + wait_us) / 1e6,
             "dataVolume": size_bytes,
@@ -187,12 +126,18 @@ class SessionRun:
         if attempt.is_failed:
             session.is_failed = True
             error = measured | {"exceptionMessage": _ERROR_TEXT}
-            self._log("Error reading a file in TapeReadFileTask", meaning, described | error, level="ERROR")
+            self._messages.log(
+                self._now_ns,
+                "Error reading a file in TapeReadFileTask",
+                meaning,
+                described | error,
+                level="ERROR",
+            )
             if job.attempt == 1:
                 job.attempt = 2
                 self._unserved.append(job)
             return
-        self._log("File successfully read from tape", meaning, described | measured)
+        self._messages.log(self._now_ns, "File successfully read from tape", meaning, described | measured)
         self._write_to_disk(attempt)
 
     def _write_to_disk(self, attempt: Attempt) -> None:
@@ -213,13 +158,13 @@ class SessionRun:
             "dataVolume": size_bytes,
         }
         if job.purpose == "verify":
-            self._log(
-                "File successfully verified", ANOTHER_MESSAGE, measured, at_ns=at_ns, thread="DiskWrite"
+            self._messages.log(
+                self._now_ns, "File successfully verified", ANOTHER_MESSAGE, measured, thread="DiskWrite"
             )
             return
         message = "File writing to disk failed" if is_failed else "File successfully transfered to disk"
         level = "ERROR" if is_failed else "INFO"
-        self._log(message, "stages", measured, at_ns=at_ns, thread="DiskWrite", level=level)
+        self._messages.log(at_ns, message, "stages", measured, thread="DiskWrite", level=level)
         self._days.disk_ends.append(DiskEnd(at_ns, attempt, size_bytes, duration_us, is_failed))
 
     def _write(self, job: Job) -> None:
@@ -243,22 +188,15 @@ class SessionRun:
             "reconciliationTime": 0,
             "LBPMode": "LBP_On",
         }
-        self._log("File successfully transmitted to drive", "migrations tape_events", measured)
+        self._messages.log(
+            self._now_ns, "File successfully transmitted to drive", "migrations tape_events", measured
+        )
         if len(self._session.attempts) % _FLUSH_EVERY == 0:
             self._flush("Normal flush because thresholds was reached")
 
     def _flush(self, message: str) -> None:
         flush_us = self._pass("flushTime", 2.5)
-        self._log(message, ANOTHER_MESSAGE, {"files": _FLUSH_EVERY, "flushTime": flush_us / 1e6})
-        for attempt in self._session.attempts[-_FLUSH_EVERY:]:
-            safe: dict[str, Value] = {
-                "tapeVid": self._session.cartridge.vsn,
-                "mountType": "2",
-                "fileId": attempt.job.file.file_id,
-                "type": "ReportSuccessful",
-            }
-            archived = "In cta::ArchiveMount::reportJobsBatchTransferred(): archive job successful"
-            self._log(archived, ANOTHER_MESSAGE, safe)
+        self._messages.log_flushed(message, self._session.attempts[-_FLUSH_EVERY:], flush_us, self._now_ns)
 
     def _dismount(self) -> None:
         session = self._session
@@ -267,13 +205,20 @@ class SessionRun:
             self._flush("No more data to write on tape, unconditional flushing to the client")
         self._pass("unloadTime", 28)
         session.unloaded_ns = self._now_ns
-        self._log(f"{name}: Tape unloaded", "tape_events", {})
-        self._log("Logging volume statistics", ANOTHER_MESSAGE, {"lifetimeVolumeMounts": 231})
+        self._messages.log(self._now_ns, f"{name}: Tape unloaded", "tape_events", {})
+        self._messages.log(
+            self._now_ns, "Logging volume statistics", ANOTHER_MESSAGE, {"lifetimeVolumeMounts": 231}
+        )
         self._pass("unmountTime", 20)
         session.unmounted_ns = self._now_ns
-        self._log(f"{name} : tape unmounted", "tape_events", {})
+        self._messages.log(self._now_ns, f"{name} : tape unmounted", "tape_events", {})
         status = "failure" if session.is_failed else "success"
-        self._log("Tape thread complete", ANOTHER_MESSAGE, {"type": session.mount_type, "status": status})
+        self._messages.log(
+            self._now_ns,
+            "Tape thread complete",
+            ANOTHER_MESSAGE,
+            {"type": session.mount_type, "status": status},
+        )
 
     def _finish(self) -> None:
         """Write the totals of a session that ended by itself."""
@@ -297,7 +242,8 @@ class SessionRun:
         good = [attempt for attempt in session.attempts if not attempt.is_failed]
         session.file_count = len(good)
         session.size_bytes = sum(attempt.size_bytes or 0 for attempt in good)
-        self._log_totals(
+        self._messages.log_totals(
+            self._now_ns,
             {
                 "mountAttempted": session.fault != NOT_TRIED,
                 "wasTapeMounted": session.is_mounted,
@@ -309,23 +255,6 @@ class SessionRun:
             "mount_summaries",
         )
 
-    def _log_totals(self, rest: dict[str, Value], meaning: str) -> None:
-        session = self._session
-        named: dict[str, Value] = {
-            "tapeVid": session.cartridge.vsn,
-            "mountType": session.mount_type,
-            "mountId": session.mount_id,
-            "volReqId": session.mount_id,
-            "tapeDrive": session.drive.name,
-            "vendor": "FUJIFILM",
-            "vo": session.cartridge.organisation,
-            "mediaType": MEDIA_TYPE,
-            "tapePool": session.cartridge.pool,
-            "logicalLibrary": LIBRARY,
-            "capacityInBytes": CAPACITY_BYTES,
-        }
-        self._log("Tape session finished", meaning, named | rest, thread=None)
-
     def _die(self) -> None:
         """Kill the session within a file. Its totals are written twice, the second time without a status."""
         session = self._session
@@ -335,20 +264,22 @@ class SessionRun:
             self._pass("positionTime", 20)
             attempt.positioned_ns = self._now_ns
             meaning = VERIFIED if attempt.job.purpose == "verify" else "tape_events"
-            described = self._describe(attempt.job)
-            self._log("Successfully positioned for reading", meaning, described)
+            described = describe_read(attempt.job)
+            self._messages.log(self._now_ns, "Successfully positioned for reading", meaning, described)
         self._now_ns = max(self._now_ns, self._disk_ends_ns) + 5 * SECOND_NS + 123_456_789
         session.is_mounted, session.is_failed = None, True
-        self._log_totals({"Error_sessionKilled": 1, "killSignal": 9, "status": "failure"}, "mount_summaries")
+        self._messages.log_totals(
+            self._now_ns, {"Error_sessionKilled": 1, "killSignal": 9, "status": "failure"}, "mount_summaries"
+        )
         self._now_ns += 1_500_000
         if session.number % 2:
             again: dict[str, Value] = {"tapeDrive": session.drive.name, "killSignal": 9}
-            self._log("Tape session finished", TOTALS_AGAIN, again, thread=None)
+            self._messages.log(self._now_ns, "Tape session finished", TOTALS_AGAIN, again, thread=None)
         else:
-            self._log_totals({"killSignal": 9}, TOTALS_AGAIN)
+            self._messages.log_totals(self._now_ns, {"killSignal": 9}, TOTALS_AGAIN)
         self._now_ns += 60 * SECOND_NS
         if session.fault == KILLED:
             session.unmounted_ns = self._now_ns
             left: dict[str, Value] = {"tapeVid": session.cartridge.vsn, "tapeDrive": session.drive.name}
-            self._log("Cleaner dismounted tape", "tape_events", left, thread=None)
+            self._messages.log(self._now_ns, "Cleaner dismounted tape", "tape_events", left, thread=None)
         session.finished_ns = self._now_ns

@@ -65,7 +65,8 @@ class Job:
     """A file to read or write: for a user, for the repacker, or to be verified only.
 
     `due_ns` is when it can be served: when it was queued, or when an attempt failed. `received_ns` is when
-    the frontend logged a user's request; only the first attempt has it. `is_admitted` is set once it is queued.
+    the frontend logged a user's request; only the first attempt has it. `is_admitted` is set once it is in
+    a queue, and `was_interrupted` once an attempt died after the file was positioned.
     """
 
     purpose: str

@@ -164,7 +164,7 @@ def migration_row(attempt: Attempt) -> Row:
 
 
 def count_lines(days: Days) -> dict[str, dict[str, int]]:
-    """How many lines of each host are facts of which table (the first, if of several), or ignored, and why."""
+    """How many lines of each host are facts of which table (the first, of several), or ignored, by reason."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for event in days.events:
         counts[event.host]["lines"] += 1

@@ -37,7 +37,7 @@ class ArchivedFile:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of one of the logs, by its time, and what it means: "migrations", "stages" or why it is ignored."""
+    """A line of a log, by its time, and what it means: "migrations", "stages" or why it is ignored."""
 
     at_s: int
     text: str

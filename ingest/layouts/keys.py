@@ -19,8 +19,8 @@ _NUL = "\x00"
 _HUGE = r"[:\[,][ \t]*-?[0-9]{39,}[ \t]*[,\]}]"
 _DISPUTED = rf"\\u[dD][89a-fA-F]|(?:[\[{{][^\[{{]*){{100}}|{_HUGE}"
 
-# A number that a float cannot hold, such as a time since 1970 with nine decimals, whose digits polars would
-# lose. After a quotation mark within a text, these characters can never be followed by the end of a key.
+# A number that a float cannot hold, such as a time with nine decimals: polars would lose its digits.
+# After a quotation mark within a text, these characters can never be followed by the end of a key.
 _PRECISE = r'("[A-Za-z0-9_.-]+":[ \t]*)([1-9][0-9]{7,}\.[0-9]{6,})([ \t]*[,}])'
 
 # What a value of a pair may contain that JSON would escape.

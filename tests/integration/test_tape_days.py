@@ -7,7 +7,7 @@ must give the same facts, in whatever order its files are loaded.
 import json
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from math import ceil
 from pathlib import Path
@@ -77,16 +77,12 @@ def fetch(warehouse: Warehouse, query: str) -> list[Row]:
 
 def us(column: str) -> str:
     """A time as microseconds since 1970, without any rounding."""
-    return f"(extract(EPOCH FROM {column}) * 1000000)::bigint AS {column.split('.')[-1]}"
+    return f"(extract(EPOCH FROM {column}) * 1000000)::bigint AS {column.rpartition('.')[2]}"
 
 
 def step_us(column: str, name: str) -> str:
     """Seconds that a log reports with six digits, as microseconds."""
-    return (
-        f"round((mart.{column}) * 1000000)::bigint AS {name}"
-        if "." in column
-        else (f"round({column} * 1000000)::bigint AS {name}")
-    )
+    return f"round({column} * 1000000)::bigint AS {name}"
 
 
 def in_order(rows: list[Row]) -> list[tuple[Any, ...]]:
@@ -115,8 +111,8 @@ OPERATIONS = f"""
     FROM mart.tape_operations AS operations LEFT JOIN mart.mounts AS mounts USING (mount_id)
 """
 SUMMARIES = f"""
-    SELECT mount_key, task, requester, vsn, tape_type, drive, location, class_of_service, is_mounted, is_failed,
-        file_count, size_bytes,
+    SELECT mount_key, task, requester, vsn, tape_type, drive, location, class_of_service, is_mounted,
+        is_failed, file_count, size_bytes,
         {
     ", ".join(
         step_us(f"{name}_s", f"{name}_us")
@@ -131,7 +127,8 @@ STAGES = f"""
     FROM mart.stages
 """
 MIGRATIONS = f"""
-    SELECT {us("migrated_at")}, vsn, drive, class_of_service, size_bytes, {step_us("duration_s", "duration_us")}
+    SELECT {us("migrated_at")}, vsn, drive, class_of_service, size_bytes,
+        {step_us("duration_s", "duration_us")}
     FROM mart.migrations
 """
 QUERIES = {
@@ -195,6 +192,40 @@ def test_it_makes_no_difference_how_the_log_is_cut_into_files_of_several_forms(
     check_warehouse(warehouse)
 
 
+def load_without(warehouse: Warehouse, folder: Path, lost: str, into: Path) -> None:
+    """Load the days as JSON, without the lines that contain this text."""
+    for path in list_files(folder, "json"):
+        kept = [line for line in path.read_text().splitlines(keepends=True) if lost not in line]
+        (into / path.name).write_text("".join(kept))
+        read(warehouse, into / path.name, "cta", "cta")
+
+
+def test_stays_are_distinguished_without_the_requests_to_mount(
+    warehouse: Warehouse, folder: Path, truth: dict[str, Any], tmp_path: Path
+):
+    load_without(warehouse, folder, "Selected next mount", tmp_path)
+    expected = [
+        row
+        | {"mount_requested_at": None, "tape_type": None}
+        | {"day": (row["mounted_at"] + 7200 * 10**6) // (86_400 * 10**6)}
+        for row in truth["cta"]["mounts"]
+        if row["mounted_at"] is not None
+    ]
+    operations = [row | {"mount_requested_at": None} for row in truth["cta"]["tape_operations"]]
+    check_facts(warehouse, truth["cta"] | {"mounts": expected, "tape_operations": operations})
+
+
+def test_stays_are_distinguished_without_the_lines_that_a_cartridge_is_mounted(
+    warehouse: Warehouse, folder: Path, truth: dict[str, Any], tmp_path: Path
+):
+    load_without(warehouse, folder, "Tape mounted for", tmp_path)
+    expected = []
+    for row in truth["cta"]["mounts"]:
+        is_seen = any(row[step] is not None for step in STEPS[2:])
+        expected.append(row | {"mounted_at": None, "drive": row["drive"] if is_seen else None})
+    check_facts(warehouse, truth["cta"] | {"mounts": expected})
+
+
 @pytest.fixture(scope="module")
 def loaded(site: Site, folder: Path) -> Iterator[Warehouse]:
     """A warehouse with the days as JSON; tests only read it."""
@@ -218,12 +249,12 @@ def test_drive_hours_are_divided_by_day_and_task(loaded: Warehouse, truth: dict[
     rows = fetch(
         loaded,
         f"""
-        WITH stays AS (
-            SELECT mounts.*, coalesce(
-                (SELECT min(task) FROM mart.tape_operations AS operations WHERE operations.mount_id = mounts.mount_id),
-                'none'
-            ) AS task
-            FROM mart.mounts AS mounts
+        WITH tasks AS (
+            SELECT mount_id, min(task) AS task FROM mart.tape_operations GROUP BY mount_id
+        ),
+        stays AS (
+            SELECT mounts.*, coalesce(tasks.task, 'none') AS task
+            FROM mart.mounts LEFT JOIN tasks USING (mount_id)
         )
         SELECT drive, day::date - DATE '1970-01-01' AS day, task, sum(extract(EPOCH FROM
             least(dismounted_at, (day + INTERVAL '1 day') AT TIME ZONE '{ZONE}')
@@ -261,7 +292,8 @@ def test_waits(loaded: Warehouse, truth: dict[str, Any], name: str, view: str, b
         loaded,
         f"""
         SELECT count(us), sum(us)::bigint AS sum_us,
-            percentile_disc(ARRAY[{", ".join(map(str, QUANTILES))}]) WITHIN GROUP (ORDER BY us) AS quantiles_us
+            percentile_disc(ARRAY[{", ".join(map(str, QUANTILES))}]) WITHIN GROUP (ORDER BY us)
+                AS quantiles_us
         FROM (SELECT (extract(EPOCH FROM {end} - {begin}) * 1000000)::bigint AS us FROM mart.{view})
         """,
     )
@@ -290,7 +322,8 @@ def test_recalls_of_each_user(loaded: Warehouse, truth: dict[str, Any]):
             (extract(EPOCH FROM operations.transferred_at - operations.received_at) * 1000000)::bigint AS us
         FROM mart.tape_operations AS operations
         JOIN core.tape_events AS events ON events.kind = 'received'
-            AND events.capability_key = operations.capability_key AND events.happened_at = operations.received_at
+            AND events.capability_key = operations.capability_key
+            AND events.happened_at = operations.received_at
         JOIN core.users AS users ON users.id = events.user_id
         """,
     )
@@ -310,7 +343,7 @@ def test_recalls_of_each_user(loaded: Warehouse, truth: dict[str, Any]):
 
 
 def test_sessions_are_totalled_once_each(loaded: Warehouse, truth: dict[str, Any]):
-    names = [name for name in next(iter(truth["cta"]["sessions"]["by_drive"].values()))]
+    names = list(next(iter(truth["cta"]["sessions"]["by_drive"].values())))
     sums = ", ".join(f"coalesce(sum({name}), 0)::bigint AS {name}" for name in names)
     rows = fetch(loaded, f"SELECT drive, {sums} FROM ({SUMMARIES}) GROUP BY drive")
     assert {row.pop("drive"): row for row in rows} == truth["cta"]["sessions"]["by_drive"]
@@ -339,7 +372,10 @@ def test_samqfs(warehouse: Warehouse, folder: Path, truth: dict[str, Any]):
         assert (tally.loaded, tally.ignored, tally.rejected.total()) == (counts, ignored, 0)
     copies = fetch(
         warehouse,
-        f"SELECT {us('migrated_at')}, operation, vsn, drive, copy_number, class_of_service, size_bytes FROM mart.migrations",
+        f"""
+        SELECT {us("migrated_at")}, operation, vsn, drive, copy_number, class_of_service, size_bytes
+        FROM mart.migrations
+        """,
     )
     assert in_order(copies) == in_order(truth["samqfs"]["migrations"])
     sets = fetch(
