@@ -35,6 +35,7 @@ TABLES = {
     "migrations": ("migrated_at", "migration_id"),
     "srb_sessions": ("closed_at", "srb_session_id"),
     "mount_summaries": ("ended_at", "mount_summary_id"),
+    "snapshots": ("listed_at", "snapshot_id"),
     "unitree_jobs": ("ended_at", "job_id"),
     "mounts": ("last_event_at", "mount_id"),
     "tape_operations": ("last_event_at", "operation_id"),

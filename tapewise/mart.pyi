@@ -6059,6 +6059,84 @@ class Mart:
             ORDER BY direction, size_from_bytes
         """
 
+    def snapshots(
+        self,
+        *,
+        snapshot_id: Values = None,
+        archive: Values = None,
+        kind: Values = None,
+        timezone: Values = None,
+        source: Values = None,
+        interface: Values = None,
+        item_kind: Values = None,
+        state: Values = None,
+        task: Values = None,
+        vsn: Values = None,
+        tape_type: Values = None,
+        drive: Values = None,
+        location: Values = None,
+        class_of_service: Values = None,
+        user_id: Values = None,
+        file_key: Values = None,
+        is_full: Values = None,
+        is_up: Values = None,
+        file_count: Values = None,
+        size_bytes: Values = None,
+        capacity_bytes: Values = None,
+        is_time_ambiguous: Values = None,
+        since_at: Values = None,
+        listed_at: Values = None,
+    ) -> pl.DataFrame:
+        """One row per item of a listing.
+
+        What listings of a catalogue report: which cartridges, drives, queues, files and accounts there
+        were at a time, and how full or busy they were. No log of transactions contains this. The
+        listings come from counted sources. Each listing is kept, so choose one by listed_at, or compare
+        several. Filter on listed_at, so that months outside the range are not read.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            snapshot_id: number of the row in the warehouse, for `tapewise explain row`; changes when
+                the source is re-read
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            timezone: the archive's time zone, in which its days are counted
+            source: the stream of listings that reported it
+            interface: the program whose catalogue was listed (cta, ...)
+            item_kind: what the item is (volume, drive, queue, file or account)
+            state: its state, as the listing names it; null if it has none
+            task: what a queue waits for or a drive does (stage or migration), null if neither or not
+                known
+            vsn: the cartridge (its volume serial number), also the one in a drive; null if there is
+                none
+            tape_type: type of the cartridge, null if the listing does not say
+            drive: the drive, null if there is none
+            location: the library, as the listing names it; null if it does not say
+            class_of_service: class of service (CTA's tape pool), null if the listing does not say
+            user_id: number of the user who owns it, null if the listing does not say
+            file_key: 64-bit key of the file's path in the archive, null if it is no file
+            is_full: whether a cartridge takes no more files, null if the listing does not say
+            is_up: whether a drive is in use or could be, null if the listing does not say
+            file_count: files on the cartridge, in the queue or of the account; null if the listing does
+                not say
+            size_bytes: bytes of these files, or of the file; null if the listing does not say
+            capacity_bytes: bytes that the cartridge can hold, null if the listing does not say
+            is_time_ambiguous: whether its local time occurs twice (or never) because of daylight saving
+            since_at: since when it is as listed (when a file was last used, when a drive changed its
+                state), null if the listing does not say
+            listed_at: when the listing was made
+
+        In SQL:
+
+            SELECT class_of_service, count(*) AS volume_count, count(*) FILTER (WHERE file_count = 0) AS blank_count,
+                sum(size_bytes)::float8 / sum(capacity_bytes) AS fill
+            FROM mart.snapshots
+            WHERE item_kind = 'volume' AND listed_at = (SELECT max(listed_at) FROM mart.snapshots WHERE item_kind = 'volume')
+            GROUP BY class_of_service
+            ORDER BY class_of_service
+        """
+
     def source_events(
         self,
         *,
@@ -6089,8 +6167,8 @@ class Mart:
             timezone: the archive's time zone (IANA name)
             source: the stream of logs that the line belongs to
             fact_table: the fact table in which it is stored (transfers, opens, namespace_events,
-                unitree_jobs, stages, transfer_starts, tape_events, migrations, srb_sessions or
-                mount_summaries)
+                unitree_jobs, stages, transfer_starts, tape_events, migrations, srb_sessions,
+                mount_summaries or snapshots)
             interface: the program that wrote it (ftp, nft, hsi, ...)
             direction: put or get, null if the line is about neither
             client: name of the client machine, null if the log does not say

@@ -27,9 +27,12 @@ def make_facts(
     its path in the archive, or from its capability. If only the failures of the source are counted, they get
     another interface.
     """
-    duration = pl.duration(microseconds=(pl.col("duration_s") * 1e6).round().cast(pl.Int64))
+    start = pl.col("started_at")
     is_day_only = "is_time_of_day_unknown"
     is_end_known = ~pl.col(is_day_only) if is_day_only in table.columns else pl.lit(True)
+    if "duration_s" in table.columns:
+        duration = pl.duration(microseconds=(pl.col("duration_s") * 1e6).round().cast(pl.Int64))
+        start = pl.coalesce(start, pl.when(is_end_known).then(pl.col("event_at") - duration))
     interface = pl.col("interface")
     if table.name == "transfers" and source.failures_as is not None:
         interface = pl.when(~pl.col("is_failed")).then(interface).otherwise(pl.lit(source.failures_as))
@@ -41,7 +44,7 @@ def make_facts(
         "archive_id": pl.lit(source.archive_id),
         "source_id": pl.lit(source.id),
         "log_file_id": pl.lit(log_file_id),
-        "started_at": pl.coalesce("started_at", pl.when(is_end_known).then(pl.col("event_at") - duration)),
+        "started_at": start,
         "file_key": file_keys.make(pl.col("archive_path")),
         "new_file_key": file_keys.make(pl.col("new_archive_path")),
         "capability_key": file_keys.make(pl.col("capability")),

@@ -90,9 +90,14 @@ RECORD_SCHEMA: dict[str, pl.DataType] = {
     "is_mounted": pl.Boolean(),
     "file_count": pl.Int64(),
     **{name: pl.Float64() for name in MOUNT_STEPS},
+    # listings of a catalogue
+    "state": pl.String(),
+    "is_full": pl.Boolean(),
+    "is_up": pl.Boolean(),
+    "capacity_bytes": pl.Int64(),
 }
 # Flags that are null unless the line sets them. All other flags are false by default.
-NULLABLE_FLAGS = ("is_cached", "is_mounted")
+NULLABLE_FLAGS = ("is_cached", "is_mounted", "is_full", "is_up")
 
 # Columns with names of people, machines and files, which can be hidden for a source
 # (`ingest/pseudonyms/hiding.py`). Each contains a name, a path, words (a command with its options and names),
@@ -132,4 +137,5 @@ NAMELESS_COLUMNS = (
     "storage_type",
     "open_type",
     "mount_key",
+    "state",
 )

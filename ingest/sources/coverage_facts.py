@@ -42,6 +42,7 @@ SIGNS: dict[str, tuple[tuple[str, str | None], ...]] = {
     "hits": (("transfer_starts", "is_cached"), ("opens", "is_cached")),
     "tape_events": (("tape_events", None),),
     "mount_summaries": (("mount_summaries", None),),
+    "snapshots": (("snapshots", None),),
     "srb_sessions": (("srb_sessions", None),),
     "daily_reports": (("daily_reports", None),),
 }

@@ -531,6 +531,32 @@ mount_summaries = _facts(
     is_outcome_logged=False,
 )
 
+snapshots = _facts(
+    "snapshots",
+    "listed_at",
+    "One row per cartridge, drive, queue, file or account in a listing of a catalogue",
+    sa.Column("kind", sa.Text, nullable=False),
+    # Since when it is as listed: since a file was last used, or a drive changed its state.
+    instant("started_at", nullable=True),
+    sa.Column("state", sa.Text),
+    sa.Column("task", sa.Text),
+    sa.Column("vsn", sa.Text),
+    sa.Column("tape_type", sa.Text),
+    sa.Column("drive", sa.Text),
+    sa.Column("location", sa.Text),
+    sa.Column("archive_path", sa.Text),
+    sa.Column("file_key", sa.BigInteger),
+    # Whether a cartridge takes no more files, and whether a drive is in use or could be.
+    sa.Column("is_full", sa.Boolean),
+    sa.Column("is_up", sa.Boolean),
+    sa.Column("file_count", sa.BigInteger),
+    sa.Column("size_bytes", sa.BigInteger),
+    sa.Column("capacity_bytes", sa.BigInteger),
+    sa.CheckConstraint("kind in ('volume', 'drive', 'queue', 'file', 'account')", name="kind"),
+    sa.CheckConstraint(TAPE_TASKS, name="task"),
+    is_outcome_logged=False,
+)
+
 # A site's own daily counts, one row for each row of the tables in its report. `reported_at` is noon of that
 # day by the source's clock, and serves only to partition the table into months. A correction adds rows, which
 # count instead of the earlier ones.
@@ -559,6 +585,7 @@ FACT_TABLES = (
     migrations,
     srb_sessions,
     mount_summaries,
+    snapshots,
 )
 
 event_time_columns = {
@@ -573,4 +600,5 @@ event_time_columns = {
     "migrations": "migrated_at",
     "srb_sessions": "closed_at",
     "mount_summaries": "ended_at",
+    "snapshots": "listed_at",
 }

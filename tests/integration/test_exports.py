@@ -35,6 +35,7 @@ TIMES = {
     "migrations": "migrated_at",
     "srb_sessions": "closed_at",
     "mount_summaries": "ended_at",
+    "snapshots": "listed_at",
     "unitree_jobs": "ended_at",
     "tape_events": "happened_at",
 }

@@ -38,6 +38,8 @@ FAMILIES = (
     "cta-text",
     "cta-syslog",
     "hpss-connector",
+    "cta-listing",
+    "snapshot",
 )
 # File names for formats whose lines lack the day or the year.
 NAMES = {"hsi-client": "hsi.2019-03-05.log", "dcache": "billing-2019.03.05", "cta-text": "cta-taped-20250817"}

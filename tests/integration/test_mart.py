@@ -529,6 +529,7 @@ def test_the_reading_role_sees_no_name_anywhere(database: psycopg.Connection) ->
             "daily_reports": [{"user": "canary", "figures": '{"put_count":1}'}],
             "migrations": [secret],
             "srb_sessions": [secret],
+            "snapshots": [secret | {"kind": "file", "is_up": True}],
             "mount_summaries": [{"account": "canary", "user": "canary", "is_mounted": True}],
             "activity_cells": [{"cell_at": "2000-01-15T12:00:00Z"}],
             "outages": [{}],

@@ -135,6 +135,14 @@ _DEFAULTS: dict[str, Row] = {
         "ended_at": "2000-01-15T12:00:00Z",
         "is_failed": None,
     },
+    "snapshots": _COMMON
+    | {
+        "interface": "cta",
+        "operation": "list",
+        "kind": "volume",
+        "listed_at": "2000-01-15T12:00:00Z",
+        "is_failed": None,
+    },
     "requests": {
         "interface": "unitree",
         "direction": "get",

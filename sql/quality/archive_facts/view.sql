@@ -126,6 +126,7 @@ others AS (
         bool_or(loaded.is_counted AND loaded.fact_table = 'srb_sessions') AS has_srb_sessions,
         bool_or(loaded.is_counted AND loaded.fact_table = 'tape_events') AS has_tape_events,
         bool_or(loaded.is_counted AND loaded.fact_table = 'mount_summaries') AS has_mount_summaries,
+        bool_or(loaded.is_counted AND loaded.fact_table = 'snapshots') AS has_snapshots,
         bool_or(loaded.is_counted AND loaded.fact_table = 'daily_reports') AS has_daily_reports
     FROM loaded
     GROUP BY loaded.archive_id
@@ -210,5 +211,6 @@ CROSS JOIN LATERAL (
     ('tape_events', others.has_tape_events),
     ('mount_summaries', others.has_mount_summaries),
     ('srb_sessions', others.has_srb_sessions),
+    ('snapshots', others.has_snapshots),
     ('daily_reports', others.has_daily_reports)
 ) AS facts (fact, is_held);

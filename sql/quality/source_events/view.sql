@@ -40,6 +40,10 @@ mount_summaries AS (
     SELECT * FROM core.mount_summaries
 ),
 
+snapshots AS (
+    SELECT * FROM core.snapshots
+),
+
 sources AS (
     SELECT * FROM ledger.sources
 ),
@@ -163,6 +167,17 @@ events AS (
         FALSE AS is_time_of_day_unknown,
         mount_summaries.ended_at AS event_at
     FROM mount_summaries
+    UNION ALL
+    SELECT
+        snapshots.source_id,
+        'snapshots' AS fact_table,
+        snapshots.interface,
+        NULL AS direction,
+        snapshots.host_id,
+        snapshots.class_of_service,
+        FALSE AS is_time_of_day_unknown,
+        snapshots.listed_at AS event_at
+    FROM snapshots
 )
 
 SELECT

@@ -41,6 +41,7 @@ from tests.stamps import has_local_times, restamp
 TABLES = {table.name for table in FACT_TABLES}
 KINDS = {
     "namespace_events": {"delete", "rename", "copy"},
+    "snapshots": {"volume", "drive", "queue", "file", "account"},
     "tape_events": {
         *("received", "mount requested", "mounted", "positioned", "transferred"),
         *("dismount requested", "dismounted"),
@@ -49,8 +50,9 @@ KINDS = {
 # Flags that may be unknown: whether a job, tape event, session or mount failed, whether a file was on disk,
 # and whether a cartridge was mounted.
 UNKNOWN = {
-    ("is_failed", table) for table in ("unitree_jobs", "tape_events", "srb_sessions", "mount_summaries")
-} | {(name, table) for table in TABLES for name in ("is_cached", "is_mounted")}
+    ("is_failed", table)
+    for table in ("unitree_jobs", "tape_events", "srb_sessions", "mount_summaries", "snapshots")
+} | {(name, table) for table in TABLES for name in ("is_cached", "is_mounted", "is_full", "is_up")}
 LAYOUTS = {name: layout for name, each in FORMATS.items() if (layout := find_layout(each))}
 IGNORED = {BLANK, NO_ARCHIVE, NO_FIGURES, TABLE_HEADING} | {
     kind.ignored for layout in LAYOUTS.values() for kind in layout.lines if kind.ignored

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tapewise.ingest.formats.registry import FORMATS
+from tapewise.ingest.records.format import START_AFTER_END, UNRECOGNISED
 from tests.unit.formats.test_every_format import parse, settings_of
 from tests.unit.formats.test_families import record
 
@@ -326,8 +327,77 @@ def test_actions_of_the_hpss_connector_become_name_space_events(sample_logs: Pat
     assert (record_["archive_path"], record_["new_archive_path"]) == ("/a to b/c d", "/home/kim/f5")
 
 
+# listings of catalogues
+
+
 @pytest.mark.parametrize(
-    "name", ["cta", "cta-text", "cta-syslog", "dcache-json", "xrdpfc", "samqfs", "hpss-connector"]
+    ("name", "number", "changes", "expected"),
+    [
+        (
+            *("cta-listing", 0, {}),
+            {
+                **{"kind": "volume", "vsn": "L00001", "tape_type": "LTO9", "class_of_service": "vo1_raw"},
+                **{"is_full": True, "is_up": None, "file_count": 3598, "size_bytes": 17_654_321_000_000},
+                **{"capacity_bytes": 18 * 10**12, "state": "ACTIVE", "location": "LIB1", "drive": None},
+                "event_at": datetime(2025, 8, 17, 6, tzinfo=UTC),
+            },
+        ),
+        ("cta-listing", 0, {"full": False, "occupancy": 0}, {"is_full": False, "size_bytes": 0}),
+        (
+            *("cta-listing", 1, {}),
+            {
+                "kind": "drive",
+                "drive": "LIB1-LTO9-F01C1R1",
+                "is_up": True,
+                "task": "stage",
+                "host": "tpsrv001",
+            },
+        ),
+        ("cta-listing", 2, {}, {"is_up": False, "task": None, "vsn": None, "class_of_service": None}),
+        ("cta-listing", 2, {"driveStatus": "SHUTDOWN"}, {"is_up": False}),
+        ("cta-listing", 2, {"driveStatus": "UP"}, {"is_up": True}),
+        ("cta-listing", 2, {"driveStatus": "UNMOUNTING"}, {"is_up": True, "state": "UNMOUNTING"}),
+        ("cta-listing", 2, {"driveStatus": "UNKNOWN_DRIVE_STATUS"}, {"is_up": None}),
+        ("cta-listing", 2, {"driveStatus": None}, {"is_up": None, "state": None}),
+        (
+            *("cta-listing", 3, {}),
+            {"kind": "queue", "task": "migration", "vsn": None, "file_count": 120, "size_bytes": 6 * 10**11},
+        ),
+        ("cta-listing", 3, {"mountType": "RETRIEVE"}, {"task": "stage"}),
+        ("cta-listing", 3, {"mountType": "ARCHIVE_FOR_REPACK"}, {"task": "migration"}),
+        ("snapshot", 0, {}, {"kind": "volume", "interface": "hpss", "is_full": True, "file_count": 81_240}),
+        ("snapshot", 0, {"system": None}, {"interface": "catalogue"}),
+        ("snapshot", 0, {"kind": "shelf"}, {"rejected": UNRECOGNISED}),
+        ("snapshot", 0, {"task": "repack"}, {"rejected": UNRECOGNISED}),
+        (
+            *("snapshot", 1, {}),
+            {"is_up": False, "started_at": datetime(2025, 8, 16, 20, 14, tzinfo=UTC), "state": "LOCKED"},
+        ),
+        ("snapshot", 1, {"since": "2025-08-18T00:00:00Z"}, {"rejected": START_AFTER_END}),
+        (
+            *("snapshot", 2, {}),
+            {
+                "archive_path": "/home/k/run7/out.tar",
+                "user": "kim",
+                "account": "climate",
+                "size_bytes": 2**30,
+            },
+        ),
+        ("snapshot", 3, {"files": None}, {"file_count": None, "size_bytes": 812_345_678_901_234}),
+    ],
+)
+def test_items_of_listings(name: str, number: int, changes: dict[str, object], expected: dict[str, object]):
+    said = json.loads(FORMATS[name].examples[number])
+    found = record(name, json.dumps(said | changes))
+    assert {each: found[each] for each in expected} == expected
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("cta", "cta-text", "cta-syslog", "dcache-json", "xrdpfc", "samqfs", "hpss-connector"),
+        *("cta-listing", "snapshot"),
+    ],
 )
 def test_no_line_of_another_sample_is_a_fact(sample_logs: Path, name: str):
     own = {
