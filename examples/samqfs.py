@@ -100,7 +100,7 @@ class FileSystem:
         ]
 
     def _archive(self, at_s: int, file: ArchivedFile) -> list[tuple[ArchivedFile, int, str]]:
-        """Make one to four copies, make one of them anew at times, and at times give it up."""
+        """Make one to four copies, make one of them again at times, and at times give it up."""
         chance = self._chance
         made = []
         for copy in range(1, chance.integer(1, 4) + 1):

@@ -15,9 +15,9 @@ def read_rows(lines: pl.Series, paths: Iterable[str], csv: Csv) -> tuple[pl.Seri
     """Read lines as rows of CSV.
 
     Returns, for each line, a struct with the text in each column that `paths` names, and whether the line is
-    a row of one of the lengths of `csv.columns`. A cell may be in quotation marks, which are doubled within it;
-    a quotation mark elsewhere, or a CR outside, makes the line no row. A row that has no such column has null
-    there. NUL, which PostgreSQL cannot store, is replaced.
+    a row of one of the lengths of `csv.columns`. A cell may be in quotation marks, which are doubled within
+    it; a quotation mark elsewhere, or a CR outside, makes the line no row. A row that has no such column has
+    null there. NUL, which PostgreSQL cannot store, is replaced.
     """
     names = sorted(set(paths)) or ["-"]  # a frame without columns would have no rows
     schema = dict.fromkeys(names, pl.String())

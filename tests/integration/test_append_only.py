@@ -47,6 +47,10 @@ def loader(warehouse: Warehouse) -> Iterator[psycopg.Connection]:
         yield connection
 
 
+# Kinds of facts that are not those of name-space events.
+KINDS = {"tape_events": "received", "snapshots": "volume"}
+
+
 def add_fact(connection: psycopg.Connection, table: sa.Table, **given: object) -> dict[str, Any]:
     """Add a fact with a value in every column, and return the row as stored."""
     values: dict[Any, object] = {
@@ -62,8 +66,8 @@ def add_fact(connection: psycopg.Connection, table: sa.Table, **given: object) -
     schema = frame_schema(table)
     row = {name: values[dtype] for name, dtype in schema.items()}
     row |= {name: word for name, word in WORDS.items() if name in row}
-    if table.name == "tape_events":
-        row["kind"] = "received"
+    if table.name in KINDS:
+        row["kind"] = KINDS[table.name]
     row |= {"archive_id": 1, "source_id": 1, "occurrence": 0, event_time_columns[table.name]: FIRST} | given
     copy_frame(connection, table, pl.DataFrame([row], schema=schema))
     (stored,) = read_facts(connection, table.name)
