@@ -152,7 +152,11 @@ def _count_within(hashes: _Integers) -> _Integers:
     repeated = ordered[1:][ordered[1:] == ordered[:-1]]
     counts = np.zeros(len(hashes), np.int64)
     if len(repeated):
-        places = pl.Series(hashes).is_in(pl.Series(repeated).implode()).arg_true().to_numpy()
-        within = pl.DataFrame({"line_hash": hashes[places]}).select(pl.int_range(pl.len()).over("line_hash"))
-        counts[places] = within.to_series().to_numpy()
+        nearest = np.minimum(np.searchsorted(repeated, hashes), len(repeated) - 1)
+        places = np.flatnonzero(repeated[nearest] == hashes)
+        # Equal lines in a row, each group in the order of the file.
+        places = places[np.argsort(hashes[places], kind="stable")]
+        is_first = np.diff(hashes[places], prepend=~hashes[places[0]]) != 0
+        starts = np.flatnonzero(is_first)
+        counts[places] = np.arange(len(places)) - starts[np.cumsum(is_first) - 1]
     return counts

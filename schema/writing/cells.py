@@ -3,6 +3,8 @@
 import polars as pl
 import psycopg
 
+from tapewise.schema.writing.array_literals import write_literals
+
 CELL_US = 600_000_000
 MINUTE_US = 60_000_000
 
@@ -66,9 +68,6 @@ def add_cells(connection: psycopg.Connection, archive_id: int, cells: list[pl.Da
     if not cells:
         return
     sums = pl.concat(cells).group_by(_KEY).agg(pl.col(_SUMS).sum()).sort(_KEY)
-    # Polars formats the numbers: years of logs give tens of thousands, which psycopg would format one by one.
-    numbers = [_write_array(sums[name]) for name in _SUMS]
-    groups = [sums[name].to_list() for name in _GROUP]
     connection.execute(
         "INSERT INTO core.activity_cells AS held (archive_id, cell_at, interface, direction,"
         " is_time_of_day_unknown, transfer_count, failed_count, saturated_count, size_bytes, duration_us,"
@@ -84,13 +83,8 @@ def add_cells(connection: psycopg.Connection, archive_id: int, cells: list[pl.Da
         " failures_unlogged_count = held.failures_unlogged_count + excluded.failures_unlogged_count,"
         " unknown_size_count = held.unknown_size_count + excluded.unknown_size_count,"
         " unknown_duration_count = held.unknown_duration_count + excluded.unknown_duration_count",
-        [archive_id, _write_array(sums["cell_at"].dt.to_string("iso:strict")), *groups, *numbers],
+        [archive_id, *write_literals(sums.select(*_KEY, *_SUMS))],
     )
-
-
-def _write_array(values: pl.Series) -> str:
-    """PostgreSQL's array literal for numbers or times."""
-    return "{" + ",".join(values.cast(pl.String)) + "}"
 
 
 def subtract_cells(connection: psycopg.Connection, archive_id: int, cells: list[pl.DataFrame]) -> None:

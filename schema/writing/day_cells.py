@@ -11,6 +11,7 @@ from datetime import date
 import polars as pl
 import psycopg
 
+from tapewise.schema.writing.array_literals import write_literals
 from tapewise.schema.writing.day_columns import (
     ADD,
     ARRAYS,
@@ -50,7 +51,7 @@ def add_days(connection: psycopg.Connection, source_id: int, sums: Iterable[DayS
     )
     routes = cells.select(ROUTE).unique()
     add_routes(connection, routes.with_columns(source_id=pl.lit(source_id)))
-    connection.execute(ADD, [*(cells[name].to_list() for name in cells.columns), source_id])
+    connection.execute(ADD, [*write_literals(cells), source_id])
     add_rate_months(connection, source_id, hours, rates)
     add_hour_months(connection, source_id, hours)
     add_size_days(connection, source_id, [part.sizes for part in parts])

@@ -10,6 +10,7 @@ from datetime import date
 import polars as pl
 import psycopg
 
+from tapewise.schema.writing.array_literals import write_literals
 from tapewise.schema.writing.day_columns import merge_arrays
 from tapewise.schema.writing.rate_months import WIDEN, drop_months
 from tapewise.schema.writing.routes import ROUTE, write_addition, write_array
@@ -83,7 +84,7 @@ def add_hour_months(connection: psycopg.Connection, source_id: int, sums: pl.Dat
         .with_columns(pl.col("month").cast(pl.String), source_id=pl.lit(source_id))
         .select("source_id", *_MONTH, *_COLUMNS)
     )
-    connection.execute(_ADD, [cells[name].to_list() for name in cells.columns])
+    connection.execute(_ADD, write_literals(cells))
 
 
 def remake_hour_months(connection: psycopg.Connection, source_id: int, since: date, until: date) -> None:

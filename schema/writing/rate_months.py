@@ -10,6 +10,7 @@ from datetime import date
 import polars as pl
 import psycopg
 
+from tapewise.schema.writing.array_literals import write_literals
 from tapewise.schema.writing.day_columns import RATE_ARRAYS, merge_arrays
 from tapewise.schema.writing.routes import ROUTE, write_addition, write_array
 
@@ -97,7 +98,7 @@ def add_rate_months(
         )
         .select("source_id", *_MONTH, *_COLUMNS)
     )
-    connection.execute(_ADD, [cells[name].to_list() for name in cells.columns])
+    connection.execute(_ADD, write_literals(cells))
 
 
 def remake_rate_months(connection: psycopg.Connection, source_id: int, since: date, until: date) -> None:

@@ -8,6 +8,7 @@ import polars as pl
 import psycopg
 
 from tapewise.schema.errors import DatabaseError
+from tapewise.schema.writing.array_literals import write_literals
 
 MINUTE_US = 60_000_000
 # A bin of a histogram is the exponent of a float and the first six binary digits behind it: 64 bins for each
@@ -136,7 +137,7 @@ def add_routes(connection: psycopg.Connection, routes: pl.DataFrame) -> None:
         # A conflict would use up a number for each known route, in each load.
         f" WHERE NOT EXISTS (SELECT FROM core.routes WHERE routes.source_id = given.source_id AND {IS_ROUTE})"
         f" ORDER BY given.source_id, {', '.join(f'given.{name}' for name in ROUTE)}",
-        [new[name].to_list() for name in new.columns],
+        write_literals(new),
     )
 
 
@@ -171,7 +172,7 @@ def write_cells(
     if cells.is_empty():
         return []
     add_routes(connection, cells)
-    connection.execute(add, [cells[name].to_list() for name in cells.columns])
+    connection.execute(add, write_literals(cells))
     # What is subtracted may come before what is added, or after.
     source_ids = cells["source_id"].unique().to_list()
     is_any_empty = connection.execute(

@@ -10,6 +10,7 @@ from datetime import date
 import polars as pl
 import psycopg
 
+from tapewise.schema.writing.array_literals import write_literals
 from tapewise.schema.writing.day_columns import merge_arrays
 from tapewise.schema.writing.day_sums import number_cells
 from tapewise.schema.writing.routes import BIN_BITS, IS_ROUTE, ROUTE, ROUTE_TYPES, write_array
@@ -79,7 +80,7 @@ def add_size_days(connection: psycopg.Connection, source_id: int, sizes: Iterabl
     """
     cells = _make_cells(pl.concat(sizes))
     if not cells.is_empty():
-        connection.execute(_ADD, [*(cells[name].to_list() for name in cells.columns), source_id])
+        connection.execute(_ADD, [*write_literals(cells), source_id])
 
 
 def drop_size_days(connection: psycopg.Connection, source_id: int, since: date, until: date) -> None:
