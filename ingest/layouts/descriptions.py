@@ -39,10 +39,6 @@ precedes them, whose groups are values, too:
 
     pairs = { between = " ", is_quoted = true }
     head = '(?<time>[0-9.]+) (?<host>[^ ]+): '
-
-If they are rows of CSV, `csv` names their columns, which take the place of keys:
-
-    csv = { columns = ["time", "user", "bytes"], separator = ";" }
 """
 
 import json
@@ -51,7 +47,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, field_validator, model_validator
 
 # Increase this when an unchanged layout makes different records than before.
-ENGINE_VERSION = 3
+ENGINE_VERSION = 2
 # The size of each unit in the column's own unit (bytes, seconds or bytes a second). ISO 8601 writes durations
 # as PT1H2M0.5S, which are read as seconds.
 UNITS: dict[str, float] = {
@@ -225,46 +221,14 @@ class Pairs(Part):
         return self
 
 
-class Csv(Part):
-    """The columns of a CSV file, in order, and the sign between its cells.
-
-    `columns` is a list of names, or several lists of different lengths, if a program has written rows of
-    several lengths. A row has the columns of the list of its own length.
-    """
-
-    columns: Annotated[tuple[tuple[str, ...], ...], Field(min_length=1)]
-    separator: Annotated[str, Field(min_length=1, max_length=1)] = ","
-
-    @field_validator("columns", mode="before")
-    @classmethod
-    def _take_one_list(cls, columns: object) -> object:
-        is_one = isinstance(columns, list | tuple) and all(isinstance(each, str) for each in columns)
-        return (columns,) if is_one else columns
-
-    @model_validator(mode="after")
-    def _check_columns(self) -> Self:
-        if self.separator in '"\r\n' or not self.separator.isascii():
-            raise ValueError("separator is one ASCII sign, and no quotation mark")
-        for names in self.columns:
-            if len(names) < 2:
-                raise ValueError("columns has fewer than two names")
-            for name in names:
-                if names.count(name) > 1:
-                    raise ValueError(f"columns has {name!r} twice")
-        if len({len(names) for names in self.columns}) < len(self.columns):
-            raise ValueError("columns has two lists of the same length")
-        return self
-
-
 class Layout(Part):
     """The description of a log format. `nulls` lists texts that mean "no value"; `about` is for people.
 
     `line_start` is a pattern for the beginning of every line, used to find lines whose newline was lost.
-    `json` says that lines are JSON objects, `pairs` how lines of pairs are written, and `csv` which columns
-    rows of CSV have. Each may follow a `head`, a pattern whose groups are values like those of keys. `names`
-    has what the log calls keys, where the layout calls them otherwise. `prefix` is a pattern for what another
-    program writes before each line; it is removed first. `of_parts` says that transfers are reads and writes
-    within files.
+    `json` says that lines are JSON objects, and `pairs` how lines of pairs are written. Either may follow a
+    `head`, a pattern whose groups are values like those of keys. `names` has what the log calls keys, where
+    the layout calls them otherwise. `prefix` is a pattern for what another program writes before each line;
+    it is removed first. `of_parts` says that transfers are reads and writes within files.
     """
 
     title: Annotated[str, Field(min_length=1)]
@@ -276,7 +240,6 @@ class Layout(Part):
     prefix: Annotated[str, Field(min_length=1)] | None = None
     json_objects: Annotated[StrictBool, Field(alias="json")] = False
     pairs: Pairs | None = None
-    csv: Csv | None = None
     head: Annotated[str, Field(min_length=1)] | None = None
     names: dict[str, str] = {}
     of_parts: StrictBool = False
@@ -300,27 +263,21 @@ class Layout(Part):
 
     @property
     def has_keys(self) -> bool:
-        """Whether values of lines have names, as those of JSON objects, pairs and rows of CSV."""
-        return self.json_objects or self.pairs is not None or self.csv is not None
+        """Whether lines name their values, as JSON objects or pairs."""
+        return self.json_objects or self.pairs is not None
 
     @model_validator(mode="after")
     def _check_keys(self) -> Self:
         has_when = any(kind.when is not None for kind in self.lines)
         if self.json_objects and self.pairs is not None:
             raise ValueError("json is true, but there are also pairs")
-        if self.csv is not None and (self.json_objects or self.pairs is not None):
-            raise ValueError(f"there is csv, but also {'json = true' if self.json_objects else 'pairs'}")
         if has_when and not self.has_keys:
-            raise ValueError("lines have when, but json is not true, and there are no pairs and no csv")
+            raise ValueError("lines have when, but json is not true, and there are no pairs")
         if self.has_keys and not has_when:
-            said = (
-                "json is true" if self.json_objects else "there are pairs" if self.pairs else "there is csv"
-            )
+            said = "json is true" if self.json_objects else "there are pairs"
             raise ValueError(f"{said}, but no lines have when")
-        if self.csv is not None and any(kind.pattern is not None for kind in self.lines):
-            raise ValueError("there is csv, but lines have a pattern: rows are known by when")
         if not self.has_keys and (self.head is not None or self.names):
-            raise ValueError("head and names are for JSON objects, pairs and csv")
+            raise ValueError("head and names are for JSON objects and pairs")
         return self
 
     def meaning(self) -> str:

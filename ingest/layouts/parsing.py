@@ -9,14 +9,11 @@ import polars as pl
 from tapewise.ingest.layouts.descriptions import Layout, Line
 from tapewise.ingest.layouts.keys import head_groups, read_json, read_pairs
 from tapewise.ingest.layouts.records import make_records
-from tapewise.ingest.layouts.rows import find_headers, read_rows
 from tapewise.ingest.records.columns import RECORD_SCHEMA
 from tapewise.ingest.records.fields import bare_lines
 from tapewise.ingest.records.format import BLANK, UNRECOGNISED, LineSettings, complete_records
 from tapewise.ingest.records.further_facts import FURTHER_SCHEMA
 from tapewise.ingest.records.joined_lines import reject_joined, reject_joined_objects
-
-COLUMN_NAMES = "names of the columns"
 
 
 @dataclass(frozen=True)
@@ -43,7 +40,6 @@ class LayoutParser:
     def _read(self, lines: pl.Series, settings: LineSettings) -> pl.DataFrame:
         """The record frame, with `owner`."""
         blank, kinds, rest = self.sort_lines(lines)
-        is_header = None if self.layout.csv is None else find_headers(rest["line"], self.layout.csv)
         # An empty frame takes milliseconds, as long as one with thousands of lines, so it is left out.
         parts = [_give_fate(blank, ignored=BLANK)] if blank.height else []
         for index, own in kinds:
@@ -54,9 +50,6 @@ class LayoutParser:
                 records = complete_records(own.height, make_records(self.layout, kind, own, settings))
                 found = records.with_columns(own["row"])
             parts.append(found.with_columns(owner=pl.lit(index, pl.Int32)))
-        if is_header is not None and is_header.any():
-            parts.append(_give_fate(rest.filter(is_header), ignored=COLUMN_NAMES))
-            rest = rest.filter(~is_header)
         if rest.height or not parts:
             parts.append(_give_fate(rest, rejected=UNRECOGNISED))
         return parts[0] if len(parts) == 1 else pl.concat(parts).sort("row")
@@ -76,8 +69,6 @@ class LayoutParser:
         kinds = []
         if self.layout.has_keys and rest.height:
             keys, is_object = self._read_keys(rest["line"], only_further=only_further)
-            if self.layout.csv is not None:
-                is_object &= ~find_headers(rest["line"], self.layout.csv)
             objects, rest = rest.with_columns(keys.alias("groups")).filter(is_object), rest.filter(~is_object)
             is_free = pl.repeat(True, objects.height, eager=True)
             # An object is of the first kind whose values it has; a pattern is looked for in other lines only.
@@ -109,12 +100,9 @@ class LayoutParser:
         taken = {each.name for each in head}
         paths = sorted(self._list_paths(only_further=only_further) - taken)
         names = [layout.names.get(path, path) for path in paths]
-        if layout.csv is not None:
-            keys, is_object = read_rows(lines, names, layout.csv)
-        elif layout.pairs is not None:
-            keys, is_object = read_pairs(lines, names, layout.pairs)
-        else:
-            keys, is_object = read_json(lines, names)
+        keys, is_object = (
+            read_json(lines, names) if layout.pairs is None else read_pairs(lines, names, layout.pairs)
+        )
         if not head and not layout.names:
             return keys, is_object
         values = [keys.struct.field(name).alias(path) for path, name in zip(paths, names, strict=True)]
@@ -165,8 +153,8 @@ class FurtherParser:
                 return pl.int_range(len(lines), dtype=pl.UInt32, eager=True)
             if kind.also and kind.when:
                 texts += next(iter(kind.when.values()))
-        # JSON may write any sign of a text as an escape; CSV doubles quotation marks.
-        return lines.str.contains_any([*texts, '""' if self.parser.layout.csv else "\\"]).arg_true()
+        # JSON may write any sign of a text as an escape.
+        return lines.str.contains_any([*texts, "\\"]).arg_true()
 
 
 def _has_values(keys: pl.Series, when: Mapping[str, Collection[str]]) -> pl.Series:

@@ -185,7 +185,7 @@ def test_a_layout_that_cannot_be_is_refused(tmp_path, old, new, reason):
 
 def test_a_head_is_only_for_lines_that_name_their_values(tmp_path):
     text = "title = 'x'\nexamples = ['a']\nhead = 'a'\n[[lines]]\nname = 'a'\nignored = 'b'\npattern = 'a'"
-    with pytest.raises(LayoutError, match="head and names are for JSON objects, pairs and csv"):
+    with pytest.raises(LayoutError, match="head and names are for JSON objects and pairs"):
         make(tmp_path, text)
 
 
