@@ -73,10 +73,12 @@ def _find_groups(where: str, layout: Layout, kind: Line) -> tuple[str, ...]:
         of_head = head_groups(layout.head) if layout.head is not None else []
         names = {path: layout.names.get(path, path) for path in paths if path not in of_head}
         for path, name in names.items():
-            if split_path(name) is None:
-                _fail(
-                    where, "when" if path in kind.when else "columns", f"{name!r} is no path of keys", _PATHS
-                )
+            key = "when" if path in kind.when else "columns"
+            if (way := split_path(name)) is None:
+                _fail(where, key, f"{name!r} is no path of keys", _PATHS)
+            if layout.csv is not None and (len(way) > 1 or way[0] not in layout.csv.columns):
+                hint = f"Its columns are {', '.join(layout.csv.columns)}."
+                _fail(where, key, f"csv has no column {name!r}", hint)
         try:
             make_schema(way for name in names.values() if (way := split_path(name)) is not None)
         except ValueError as error:
