@@ -46,6 +46,7 @@ If they are rows of a table (CSV), `csv` has the names of its columns, which are
 """
 
 import json
+import re
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, field_validator, model_validator
@@ -122,6 +123,11 @@ class Column(Part):
             return ()
         own = self.groups or (self.group or column,)
         return (*own, self.fraction.group) if self.fraction else own
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The columns from which the formula computes this one."""
+        return tuple(re.findall("[a-z_]+", self.formula or ""))
 
     @model_validator(mode="after")
     def _check_groups(self) -> Self:
