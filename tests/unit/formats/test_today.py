@@ -4,6 +4,7 @@ import json
 from datetime import UTC, datetime
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from tapewise.ingest.formats.registry import FORMATS
@@ -326,8 +327,44 @@ def test_actions_of_the_hpss_connector_become_name_space_events(sample_logs: Pat
     assert (record_["archive_path"], record_["new_archive_path"]) == ("/a to b/c d", "/home/kim/f5")
 
 
+# IBM's TS4500
+
+
 @pytest.mark.parametrize(
-    "name", ["cta", "cta-text", "cta-syslog", "dcache-json", "xrdpfc", "samqfs", "hpss-connector"]
+    ("old", "new", "expected"),
+    [
+        ("_L00001L9", "L00001L9", {"vsn": "L00001L9"}),
+        ("_L00001L9", "", {"vsn": None}),
+        (",41250,0,98731,", ",41250,0,,", {"size_bytes": 0}),
+        ("09:14.22", "09:14.60", {"rejected": "no such date or time"}),
+        (
+            ",98731,12,",
+            ",98731,,",
+            {"duration_s": None, "event_at": datetime(2024, 3, 5, 9, 14, 22, tzinfo=UTC)},
+        ),
+        (",98731,12,,231,0,0,2,0", ",98731,12,", {"duration_s": 720.0}),
+        (",98731,12,,231,0,0,2,0", ",98731,12", {"rejected": "not a line of this format"}),
+        (",1,3,LIB1", ',1,3,"LIB, 1"', {"location": "LIB, 1"}),
+    ],
+)
+def test_cells_of_a_mount_history(old: str, new: str, expected: dict[str, object]):
+    line = FORMATS["ts4500"].examples[0]
+    assert old in line
+    (found,) = parse(
+        FORMATS["ts4500"], [line.replace(old, new)], settings_of(FORMATS["ts4500"], "UTC")
+    ).to_dicts()
+    assert {name: found[name] for name in expected} == expected
+
+
+def test_a_mount_whose_minutes_are_not_reported_has_no_dismount():
+    format_ = FORMATS["ts4500"]
+    line = format_.examples[0].replace(",98731,12,", ",98731,,")
+    further = format_.parse_further(pl.Series([line]), settings_of(format_, "UTC"))
+    assert further["kind"].to_list() == ["mounted"]
+
+
+@pytest.mark.parametrize(
+    "name", ["cta", "cta-text", "cta-syslog", "dcache-json", "xrdpfc", "samqfs", "hpss-connector", "ts4500"]
 )
 def test_no_line_of_another_sample_is_a_fact(sample_logs: Path, name: str):
     own = {
