@@ -6,7 +6,7 @@ repeats each format's example lines until there are so many, and parses them in 
 several times in turn. The best rate counts. It prints bytes and lines per second as ratios to NFT's, the
 simplest format, because only ratios mean anything on another machine.
 
-JSON lines should be read at half of NFT's bytes per second at least.
+JSON lines and rows of CSV should be read at half of NFT's bytes per second at least.
 """
 
 import argparse
@@ -64,7 +64,7 @@ def run(line_count: int) -> None:
         layout = find_layout(log_format)
         kind = "Python" if layout is None else "patterns"
         if layout is not None and layout.has_keys:
-            kind = "JSON" if layout.json_objects else "pairs"
+            kind = "JSON" if layout.json_objects else "pairs" if layout.pairs else "CSV"
         width = int(lines.str.len_bytes().sum()) / line_count
         shares = rates[name] / rates[PEER], best_s[PEER] / best_s[name]
         print(f"{name:<18} {kind:<8} {width:>12.0f} {shares[0]:>9.2f} {shares[1]:>9.2f}")

@@ -1,5 +1,7 @@
 """Replaces the times in a line, for tests of all formats."""
 
+import csv
+import io
 import json
 import re
 from datetime import datetime
@@ -24,6 +26,15 @@ def restamp(log_format: Format, line: str, at: datetime | str) -> str:
     layout = find_layout(log_format)
     assert layout is not None, f"{log_format.name} is no layout"
     for kind in layout.lines:
+        if layout.csv is not None and kind.when is not None:
+            row = read_row(layout, line)
+            if row is not None and is_kind(kind, row[1]):
+                head, cells = row
+                changes = dict.fromkeys(_durations(layout, kind), "0")
+                stamps = _stamps(layout, kind, set(head.groupdict()))
+                line = line[: head.end()] + _write_row(layout, cells, changes)
+                return _replace(line, head, {n: each for n, each in stamps.items() if not each.formula}, at)
+            continue
         if layout.pairs is not None:
             read = read_pairs(layout, line)
             if read is not None and is_kind(kind, read[1]):
@@ -54,8 +65,38 @@ def read_pairs(layout: Layout, line: str) -> tuple[re.Match[str], dict[str, str]
     return found, {names.get(name, name): text for name, text in pairs} | found.groupdict()
 
 
+def read_row(layout: Layout, line: str) -> tuple[re.Match[str], dict[str, str]] | None:
+    """What precedes the cells of a line, and the cells by their columns; None if nothing does."""
+    assert layout.csv is not None
+    head = re.match((layout.head or "").replace("(?<", "(?P<"), line)
+    if head is None:
+        return None
+    (cells,) = csv.reader([line[head.end() :]], delimiter=layout.csv.separator)
+    names = [*layout.csv.columns, *(f"further {number}" for number in range(len(cells)))]
+    return head, dict(zip(names, cells, strict=False))
+
+
+def _write_row(layout: Layout, cells: dict[str, str], changes: dict[str, str]) -> str:
+    assert layout.csv is not None
+    text = io.StringIO()
+    csv.writer(text, delimiter=layout.csv.separator, lineterminator="").writerow((cells | changes).values())
+    return text.getvalue()
+
+
+def _durations(layout: Layout, kind: Line) -> tuple[str, ...]:
+    """The names of the cells from which the end of an event is computed."""
+    columns = layout.columns_of(kind)
+    column = columns.get("duration_s")
+    event_at = columns.get("event_at")
+    is_computed = isinstance(event_at, Column) and event_at.formula is not None
+    return column.source_groups("duration_s") if is_computed and isinstance(column, Column) else ()
+
+
 def owns(layout: Layout, kind: Line, line: str) -> bool:
     """Whether the line is of this kind of the layout, if it is of no earlier one."""
+    if layout.csv is not None and kind.when is not None:
+        row = read_row(layout, line)
+        return row is not None and is_kind(kind, row[1])
     if layout.pairs is not None:
         read = read_pairs(layout, line)
         return read is not None and is_kind(kind, read[1])

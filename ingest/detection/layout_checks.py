@@ -10,7 +10,6 @@ from typing import Any
 import polars as pl
 
 from tapewise.ingest.layouts.columns import FATES, columns_of_table, kind_of
-from tapewise.ingest.layouts.keys import read_json
 from tapewise.ingest.layouts.parsing import LayoutParser
 from tapewise.ingest.layouts.prefixes import find_failure
 from tapewise.ingest.reading.files import open_log
@@ -116,11 +115,11 @@ def _count_facts(check: LayoutCheck, records: pl.DataFrame) -> None:
                 _count_field(fields.setdefault(name, FieldCount()), facts[name], is_flag=is_flag)
 
 
-def _explain_keys(when: Mapping[str, Collection[str]], text: str) -> str:
+def _explain_keys(parser: LayoutParser, when: Mapping[str, Collection[str]], text: str) -> str:
     """Say which value of `when` the line lacks."""
-    keys, is_object = read_json(pl.Series([text]), when)
-    if not is_object[0]:
-        return "the line is not a JSON object"
+    keys, has_keys = parser.read_keys(pl.Series([text]))
+    if not has_keys[0]:
+        return f"the line is not {parser.layout.key_kind}"
     for path, texts in when.items():
         found = keys[0][path]
         if found not in texts:
@@ -157,7 +156,7 @@ def _explain(parser: LayoutParser, text: str, reason: str, owner: int | None) ->
             hints.append(f"{kind.name}: the line lacks its mark {kind.mark!r}")
             continue
         if kind.when is not None:
-            hints.append(f"{kind.name}: {_explain_keys(kind.when, text)}")
+            hints.append(f"{kind.name}: {_explain_keys(parser, kind.when, text)}")
             continue
         failure = find_failure("".join(kind.pattern or ()), text)
         group = f" (group {failure.group})" if failure.group else ""

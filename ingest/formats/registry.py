@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
-from tapewise.ingest.formats import htar_runs
+from tapewise.ingest.formats import acsls_entries, htar_runs
 from tapewise.ingest.formats.cond import COND
 from tapewise.ingest.formats.hpss_daily import HPSS_DAILY
 from tapewise.ingest.formats.hsi import HSI
@@ -28,6 +28,8 @@ FORMATS: dict[str, Format] = {
 FORMATS |= read_shipped()
 # The last line of an HTAR run says only how the run ended; earlier lines show what it was meant to do.
 FORMATS["hsi-client"] = replace(FORMATS["hsi-client"], make_unfold=htar_runs.make_unfold)
+# The first of two lines says when, the second which cartridge.
+FORMATS["acsls"] = replace(FORMATS["acsls"], make_unfold=acsls_entries.make_unfold)
 
 
 def find_format(name: str, folder: Path | None = None) -> Format:

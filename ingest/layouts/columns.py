@@ -7,7 +7,7 @@ from functools import cache
 import polars as pl
 import sqlalchemy as sa
 
-from tapewise.ingest.layouts.descriptions import UNITS, Column
+from tapewise.ingest.layouts.descriptions import UNITS, Column, Line
 from tapewise.ingest.records.columns import RECORD_SCHEMA, UTC_TIME
 from tapewise.ingest.records.fields import decimal_number, whole_number
 from tapewise.ingest.records.format import MAX_DURATION_S, MAX_RATE_BYTES_PER_S, MAX_SIZE_BYTES
@@ -39,6 +39,12 @@ def columns_of_table(table: str) -> frozenset[str]:
         for name in RECORD_SCHEMA
         if name not in FATES and (name in _OF_ALL or name in TABLES[table].columns)
     )
+
+
+def columns_of_fact(kind: Line) -> frozenset[str]:
+    """The columns that a fact may have: those of its table, and those that only its own formulas need."""
+    inputs = {name for value in kind.columns.values() if isinstance(value, Column) for name in value.inputs}
+    return columns_of_table(kind.table or "") | inputs
 
 
 @cache

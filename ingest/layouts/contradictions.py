@@ -5,7 +5,14 @@ from typing import NoReturn
 
 import polars as pl
 
-from tapewise.ingest.layouts.columns import TABLES, allowed_values, columns_of_table, kind_of, needed_columns
+from tapewise.ingest.layouts.columns import (
+    TABLES,
+    allowed_values,
+    columns_of_fact,
+    columns_of_table,
+    kind_of,
+    needed_columns,
+)
 from tapewise.ingest.layouts.descriptions import FORMULAS, Column, Layout, Line, Value
 from tapewise.ingest.layouts.keys import head_groups, make_schema, split_path
 from tapewise.ingest.layouts.records import said_columns
@@ -73,10 +80,12 @@ def _find_groups(where: str, layout: Layout, kind: Line) -> tuple[str, ...]:
         of_head = head_groups(layout.head) if layout.head is not None else []
         names = {path: layout.names.get(path, path) for path in paths if path not in of_head}
         for path, name in names.items():
-            if split_path(name) is None:
-                _fail(
-                    where, "when" if path in kind.when else "columns", f"{name!r} is no path of keys", _PATHS
-                )
+            key = "when" if path in kind.when else "columns"
+            if (way := split_path(name)) is None:
+                _fail(where, key, f"{name!r} is no path of keys", _PATHS)
+            if layout.csv is not None and (len(way) > 1 or way[0] not in layout.csv.columns):
+                hint = f"Its columns are {', '.join(layout.csv.columns)}."
+                _fail(where, key, f"csv has no column {name!r}", hint)
         try:
             make_schema(way for name in names.values() if (way := split_path(name)) is not None)
         except ValueError as error:
@@ -160,7 +169,7 @@ def _check_table(where: str, layout: Layout, kind: Line, groups: tuple[str, ...]
     table = kind.table or ""
     if table not in TABLES:
         _fail(where, "table", f"there is no table {table!r}", f"The tables are {', '.join(TABLES)}.")
-    takes = columns_of_table(table)
+    takes = columns_of_fact(kind)
     for name, value in kind.columns.items():
         if name not in takes:
             raise LayoutError(f"{where}.columns.{name}: {table} have no such column", hint=_takes(table))
@@ -203,7 +212,7 @@ def _check_groups(where: str, layout: Layout, kind: Line, groups: tuple[str, ...
 def _check_inputs(where: str, value: Value, said: dict[str, Value]) -> None:
     if not isinstance(value, Column) or not value.formula:
         return
-    for name in value.formula.replace("-", " ").replace("+", " ").replace("/", " ").split():
+    for name in value.inputs:
         if name not in said:
             raise LayoutError(f"{where}.formula: it needs {name!r}, which is not defined")
 
@@ -227,7 +236,7 @@ def _check_dates(label: str, layout: Layout) -> None:
         for kind in line.list_facts()
         if kind.table is not None
         for name, value in layout.columns_of(kind).items()
-        if name in columns_of_table(kind.table) and kind_of(name) == "time"
+        if name in columns_of_fact(kind) and kind_of(name) == "time"
         if isinstance(value, Column) and not value.formula
     }
     for kind in layout.lines:

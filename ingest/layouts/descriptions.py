@@ -39,15 +39,22 @@ precedes them, whose groups are values, too:
 
     pairs = { between = " ", is_quoted = true }
     head = '(?<time>[0-9.]+) (?<host>[^ ]+): '
+
+If they are rows of a table (CSV), `csv` has the names of its columns, which are used like keys:
+
+    csv = { columns = ["time", "who", "bytes"], separator = ";" }
 """
 
 import json
+import re
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, field_validator, model_validator
 
+from tapewise.ingest.layouts.forms import Csv, Pairs
+
 # Increase this when an unchanged layout makes different records than before.
-ENGINE_VERSION = 2
+ENGINE_VERSION = 3
 # The size of each unit in the column's own unit (bytes, seconds or bytes a second). ISO 8601 writes durations
 # as PT1H2M0.5S, which are read as seconds.
 UNITS: dict[str, float] = {
@@ -116,6 +123,11 @@ class Column(Part):
             return ()
         own = self.groups or (self.group or column,)
         return (*own, self.fraction.group) if self.fraction else own
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The columns from which the formula computes this one."""
+        return tuple(re.findall("[a-z_]+", self.formula or ""))
 
     @model_validator(mode="after")
     def _check_groups(self) -> Self:
@@ -208,27 +220,15 @@ def _flatten(when: dict[str, Any], prefix: str = "") -> dict[str, Any]:
     return found
 
 
-class Pairs(Part):
-    """How the pairs of a line are written: `key=value`, with a text between them, or `key="value"`."""
-
-    between: Annotated[str, Field(min_length=1)] = " "
-    is_quoted: StrictBool = False
-
-    @model_validator(mode="after")
-    def _check_between(self) -> Self:
-        if not self.is_quoted and (len(self.between) != 1 or self.between == "="):
-            raise ValueError("between is one sign, and not =, unless is_quoted is true")
-        return self
-
-
 class Layout(Part):
     """The description of a log format. `nulls` lists texts that mean "no value"; `about` is for people.
 
     `line_start` is a pattern for the beginning of every line, used to find lines whose newline was lost.
-    `json` says that lines are JSON objects, and `pairs` how lines of pairs are written. Either may follow a
-    `head`, a pattern whose groups are values like those of keys. `names` has what the log calls keys, where
-    the layout calls them otherwise. `prefix` is a pattern for what another program writes before each line;
-    it is removed first. `of_parts` says that transfers are reads and writes within files.
+    `json` says that lines are JSON objects, `pairs` how lines of pairs are written, and `csv` what the cells
+    of lines are. All may follow a `head`, a pattern whose groups are values like those of keys. `names` has
+    what the log calls keys, where the layout calls them otherwise. `prefix` is a pattern for what another
+    program writes before each line; it is removed first. `of_parts` says that transfers are reads and writes
+    within files.
     """
 
     title: Annotated[str, Field(min_length=1)]
@@ -240,6 +240,7 @@ class Layout(Part):
     prefix: Annotated[str, Field(min_length=1)] | None = None
     json_objects: Annotated[StrictBool, Field(alias="json")] = False
     pairs: Pairs | None = None
+    csv: Csv | None = None
     head: Annotated[str, Field(min_length=1)] | None = None
     names: dict[str, str] = {}
     of_parts: StrictBool = False
@@ -263,21 +264,34 @@ class Layout(Part):
 
     @property
     def has_keys(self) -> bool:
-        """Whether lines name their values, as JSON objects or pairs."""
-        return self.json_objects or self.pairs is not None
+        """Whether values have names, as in JSON objects, pairs and CSV."""
+        return self.json_objects or self.pairs is not None or self.csv is not None
+
+    @property
+    def key_kind(self) -> str:
+        """What lines with named values are."""
+        if self.json_objects:
+            return "a JSON object"
+        if self.csv is None:
+            return "a line of pairs"
+        return f"a row of {len(self.csv.columns)} {'or more ' if self.csv.has_more else ''}cells"
 
     @model_validator(mode="after")
     def _check_keys(self) -> Self:
         has_when = any(kind.when is not None for kind in self.lines)
         if self.json_objects and self.pairs is not None:
             raise ValueError("json is true, but there are also pairs")
+        if self.csv is not None and (self.json_objects or self.pairs is not None):
+            raise ValueError(f"there is csv, but {'also pairs' if self.pairs else 'json is true, too'}")
         if has_when and not self.has_keys:
-            raise ValueError("lines have when, but json is not true, and there are no pairs")
+            raise ValueError("lines have when, but json is not true, and there are no pairs and no csv")
         if self.has_keys and not has_when:
-            said = "json is true" if self.json_objects else "there are pairs"
+            said = (
+                "json is true" if self.json_objects else "there are pairs" if self.pairs else "there is csv"
+            )
             raise ValueError(f"{said}, but no lines have when")
         if not self.has_keys and (self.head is not None or self.names):
-            raise ValueError("head and names are for JSON objects and pairs")
+            raise ValueError("head and names are for JSON objects and pairs, and for csv")
         return self
 
     def meaning(self) -> str:

@@ -13,7 +13,7 @@ import polars as pl
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from tapewise.ingest.layouts.columns import columns_of_table
+from tapewise.ingest.layouts.columns import columns_of_fact
 from tapewise.ingest.layouts.contradictions import check_layout
 from tapewise.ingest.layouts.descriptions import Column, Layout
 from tapewise.ingest.layouts.parsing import FurtherParser, LayoutParser
@@ -93,7 +93,7 @@ def make_format(name: str, text: str, label: str, *, is_own: bool, is_checked: b
         for kind in line.list_facts()
         if kind.table is not None
         for name_, value in layout.columns_of(kind).items()
-        if isinstance(value, Column) and name_ in columns_of_table(kind.table)
+        if isinstance(value, Column) and name_ in columns_of_fact(kind)
     ]
     is_dayless = any(map(lacks_day, columns))
     log_format = Format(

@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from tapewise.ingest.layouts.descriptions import Pairs
+from tapewise.ingest.layouts.forms import Pairs
 
 # A name in a path; one that contains a point is in quotation marks.
 _NAME = r'(?:"[^"]+"|[^."]+)'
@@ -63,11 +63,16 @@ def read_json(lines: pl.Series, paths: Iterable[str]) -> tuple[pl.Series, pl.Ser
         _get(found, way).str.replace_all(_NUL, "\ufffd", literal=True).alias(path)
         for path, way in ways.items()
     )
-    if not is_object.all():
-        objects_at = pl.DataFrame({"place": is_object.arg_true()}).hstack(texts)
-        places = pl.DataFrame({"place": pl.int_range(len(lines), dtype=pl.UInt32, eager=True)})
-        texts = places.join(objects_at, on="place", how="left", maintain_order="left").drop("place")
-    return texts.to_struct("keys"), is_object
+    return put_back(texts, is_object).to_struct("keys"), is_object
+
+
+def put_back(texts: pl.DataFrame, is_own: pl.Series) -> pl.DataFrame:
+    """Return a row for each of `is_own`: the next of `texts` where it is true, nulls where it is false."""
+    if is_own.all():
+        return texts
+    own = pl.DataFrame({"place": is_own.arg_true()}).hstack(texts)
+    places = pl.DataFrame({"place": pl.int_range(len(is_own), dtype=pl.UInt32, eager=True)})
+    return places.join(own, on="place", how="left", maintain_order="left").drop("place")
 
 
 def read_pairs(lines: pl.Series, paths: Iterable[str], pairs: Pairs) -> tuple[pl.Series, pl.Series]:

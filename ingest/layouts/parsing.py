@@ -6,6 +6,7 @@ from functools import partial
 
 import polars as pl
 
+from tapewise.ingest.layouts.cells import HEADER, header_pattern, read_csv
 from tapewise.ingest.layouts.descriptions import Layout, Line
 from tapewise.ingest.layouts.keys import head_groups, read_json, read_pairs
 from tapewise.ingest.layouts.records import make_records
@@ -39,9 +40,9 @@ class LayoutParser:
 
     def _read(self, lines: pl.Series, settings: LineSettings) -> pl.DataFrame:
         """The record frame, with `owner`."""
-        blank, kinds, rest = self.sort_lines(lines)
+        passed_over, kinds, rest = self.sort_lines(lines)
         # An empty frame takes milliseconds, as long as one with thousands of lines, so it is left out.
-        parts = [_give_fate(blank, ignored=BLANK)] if blank.height else []
+        parts = [_give_fate(own, ignored=reason) for reason, own in passed_over.items() if own.height]
         for index, own in kinds:
             kind = self.layout.lines[index]
             if kind.ignored is not None:
@@ -56,19 +57,23 @@ class LayoutParser:
 
     def sort_lines(
         self, lines: pl.Series, *, only_further: bool = False
-    ) -> tuple[pl.DataFrame, list[tuple[int, pl.DataFrame]], pl.DataFrame]:
-        """Sort lines by their kind: blank ones, those of each kind (with its index), and the rest.
+    ) -> tuple[dict[str, pl.DataFrame], list[tuple[int, pl.DataFrame]], pl.DataFrame]:
+        """Sort lines by their kind: those that are always ignored (by the reason), those of each kind (with
+        its index), and the rest.
 
         Every frame has the lines' position (`row`) and text (`line`), and those of a kind also what its
-        pattern matched or the object has (`groups`). With `only_further`, objects have only what is needed to
+        pattern matched or the line names (`groups`). With `only_further`, objects have only what is needed to
         know their kind and to make further facts.
         """
         rest = bare_lines(lines).with_row_index("row").collect()
         is_blank = rest["line"].str.strip_chars(" \t\r") == ""
-        blank, rest = rest.filter(is_blank), rest.filter(~is_blank)
+        passed_over, rest = {BLANK: rest.filter(is_blank)}, rest.filter(~is_blank)
+        if self.layout.csv is not None:
+            is_header = rest["line"].str.contains(header_pattern(self.layout.csv))
+            passed_over[HEADER], rest = rest.filter(is_header), rest.filter(~is_header)
         kinds = []
         if self.layout.has_keys and rest.height:
-            keys, is_object = self._read_keys(rest["line"], only_further=only_further)
+            keys, is_object = self.read_keys(rest["line"], only_further=only_further)
             objects, rest = rest.with_columns(keys.alias("groups")).filter(is_object), rest.filter(~is_object)
             is_free = pl.repeat(True, objects.height, eager=True)
             # An object is of the first kind whose values it has; a pattern is looked for in other lines only.
@@ -88,10 +93,10 @@ class LayoutParser:
             if is_own.any():
                 kinds.append((index, rest.with_columns(groups.alias("groups")).filter(is_own)))
                 rest = rest.filter(~is_own)
-        return blank, kinds, rest
+        return passed_over, kinds, rest
 
-    def _read_keys(self, lines: pl.Series, *, only_further: bool) -> tuple[pl.Series, pl.Series]:
-        """What lines name, as a struct with a field for each path, and whether they are objects or pairs."""
+    def read_keys(self, lines: pl.Series, *, only_further: bool = False) -> tuple[pl.Series, pl.Series]:
+        """The named values of lines, as a struct with a field for each path, and whether lines have such."""
         layout, head = self.layout, []
         if layout.head is not None:
             found = lines.str.extract_groups(rf"^(?:{layout.head})(?<matched>.*)$")
@@ -100,9 +105,12 @@ class LayoutParser:
         taken = {each.name for each in head}
         paths = sorted(self._list_paths(only_further=only_further) - taken)
         names = [layout.names.get(path, path) for path in paths]
-        keys, is_object = (
-            read_json(lines, names) if layout.pairs is None else read_pairs(lines, names, layout.pairs)
-        )
+        if layout.csv is not None:
+            keys, is_object = read_csv(lines, names, layout.csv)
+        elif layout.pairs is not None:
+            keys, is_object = read_pairs(lines, names, layout.pairs)
+        else:
+            keys, is_object = read_json(lines, names)
         if not head and not layout.names:
             return keys, is_object
         values = [keys.struct.field(name).alias(path) for path, name in zip(paths, names, strict=True)]
@@ -153,6 +161,7 @@ class FurtherParser:
                 return pl.int_range(len(lines), dtype=pl.UInt32, eager=True)
             if kind.also and kind.when:
                 texts += next(iter(kind.when.values()))
+        texts += [text.replace('"', '""') for text in texts]  # as cells contain them
         # JSON may write any sign of a text as an escape.
         return lines.str.contains_any([*texts, "\\"]).arg_true()
 

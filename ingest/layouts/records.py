@@ -10,6 +10,7 @@ from tapewise.ingest.layouts.columns import (
     TABLES,
     Made,
     allowed_values,
+    columns_of_fact,
     columns_of_table,
     kind_of,
     make_number,
@@ -41,7 +42,7 @@ def said_columns(layout: Layout, kind: Line, groups: Iterable[str]) -> dict[str,
     A column that the layout describes for all lines is included if this kind's table has that column and
     `groups` contains its groups.
     """
-    groups, takes = set(groups), columns_of_table(kind.table or "")
+    groups, takes = set(groups), columns_of_fact(kind)
     said: dict[str, Value] = {name: Column() for name in groups & takes} if kind.pattern else {}
     for name, value in layout.columns.items():
         is_there = not isinstance(value, Column) or groups.issuperset(value.source_groups(name))
@@ -183,14 +184,15 @@ def _give_fates(
         table=pl.when(~is_too_long).then("table"),
         rejected=pl.coalesce("rejected", pl.when(is_too_long).then(pl.lit(NAME_TOO_LONG))),
     )
-    return fated.with_columns(**_flags(table, said, settings))
+    unknown = dict.fromkeys(said.keys() - columns_of_table(table))
+    return fated.with_columns(**_flags(table, said, settings), **unknown)
 
 
 def _lacks(table: str, said: dict[str, Value]) -> pl.Expr:
-    """Whether a required value is missing, or a value is not permitted in its column."""
+    """Whether a value that the table or only a formula needs is missing, or one is not permitted."""
     lacks = [
         pl.col(name).is_null() & (~pl.col("is_outside") if kind_of(name) == "number" else True)
-        for name in needed_columns(table)
+        for name in (*needed_columns(table), *(said.keys() - columns_of_table(table)))
         if name != "event_at"
     ]
     lacks += [

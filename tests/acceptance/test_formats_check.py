@@ -38,3 +38,28 @@ def test_a_line_that_is_of_no_kind_is_explained_by_its_values(tmp_path):
     done = run_command(["formats", "check", "few.toml", "few.log"], cwd=tmp_path)
     assert "  read: what.type must be 'read' or 'readv'; the line has '5'\n" in done.stdout
     assert "  write: what.type must be 'write'; the line has none\n" in done.stdout
+
+
+def test_a_line_that_is_no_row_is_explained_by_its_cells(tmp_path):
+    text = """\
+title = "movers that write CSV"
+csv = { columns = ["ended", "way", "who"] }
+examples = ["2024-03-05 09:14:22,get,kim"]
+[[lines]]
+name = "read"
+table = "transfers"
+when = { way = "get" }
+[lines.columns]
+interface = "mover"
+operation = "get"
+direction = "get"
+event_at = { group = "ended", layout = "%Y-%m-%d %H:%M:%S" }
+"""
+    (tmp_path / "rows.toml").write_text(text)
+    (tmp_path / "rows.log").write_text(
+        "ended,way,who\n2024-03-05 09:14:22,get,kim\n2024-03-05 09:14:22,put,kim\n2024-03-05\n"
+    )
+    done = run_command(["formats", "check", "rows.toml", "rows.log"], cwd=tmp_path)
+    assert "  read: way must be 'get'; the line has 'put'\n" in done.stdout
+    assert "  read: the line is not a row of 3 cells\n" in done.stdout
+    assert done.stderr == "tapewise: rows.log: 2 of 4 lines are rejected.\n"

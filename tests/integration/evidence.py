@@ -89,18 +89,19 @@ VIOLATIONS = {
         LEFT JOIN core.hosts ON hosts.id = host_id AND hosts.archive_id = facts.archive_id
         WHERE (user_id IS NOT NULL AND users.id IS NULL) OR (host_id IS NOT NULL AND hosts.id IS NULL)
     """,
-    # Lines of most formats name a user and a host. STAT and tape servers name no user, the HSI and HTAR
-    # clients and XRootD's cache name neither, and dCache, SAM-QFS, CTA and listings name one or none.
-    # Otherwise, only copies inside the archive, jobs, stages and simulated facts have no host.
+    # Lines of most formats name a user and a host. STAT, tape servers and ACSLS name no user, the HSI and
+    # HTAR clients, XRootD's cache and IBM's libraries name neither, and dCache, SAM-QFS, CTA and listings name
+    # one or none. Otherwise, only copies inside the archive, jobs, stages and simulated facts have no host.
     "a fact has lost its user or host": """
         SELECT facts.id, facts.user_id, facts.host_id FROM facts LEFT JOIN core.transfers USING (id)
         JOIN ledger.sources ON sources.id = facts.source_id
         -- What a site's own layout tells is the site's affair.
         WHERE layout_text IS NULL
         AND format NOT IN ('hpss-daily', 'dcache', 'dcache-json', 'samqfs', 'xrdpfc')
-        AND format NOT IN ('cta', 'cta-text', 'cta-syslog', 'cta-listing', 'snapshot')
+        AND format NOT IN ('cta', 'cta-text', 'cta-syslog', 'cta-listing', 'snapshot', 'ts4500')
         AND (
-            (facts.user_id IS NULL) <> (format IN ('stat', 'unitree-tape', 'library-trace', 'hsi-client'))
+            (facts.user_id IS NULL)
+                <> (format IN ('stat', 'unitree-tape', 'library-trace', 'hsi-client', 'acsls'))
             OR (transfers.id IS NOT NULL AND facts.host_id IS NULL
                 AND format NOT IN ('simulation', 'hsi-client'))
         )

@@ -40,6 +40,8 @@ FAMILIES = (
     "hpss-connector",
     "cta-listing",
     "snapshot",
+    "ts4500",
+    "acsls",
 )
 # File names for formats whose lines lack the day or the year.
 NAMES = {"hsi-client": "hsi.2019-03-05.log", "dcache": "billing-2019.03.05", "cta-text": "cta-taped-20250817"}
@@ -391,6 +393,57 @@ def test_a_session_of_cta_is_a_mount_with_its_files(warehouse: Warehouse, load: 
         (2_000_000_000, 5.72, False, "L00002", "LIB1-LTO9-F01C1R2"),
     ]
     check_warehouse(warehouse)
+
+
+# IBM's libraries
+
+
+def test_a_row_of_the_mount_history_is_a_mount_and_its_totals(
+    warehouse: Warehouse, load: Load, tmp_path: Path
+) -> None:
+    tally = load(write_examples(tmp_path, "ts4500"), "ts4500").tally
+    assert (tally.line_count, tally.loaded_count, tally.ignored.total()) == (4, 3, 1)
+    assert tally.loaded == {"mount_summaries": 3}
+    assert fetch(
+        warehouse,
+        "SELECT vsn, drive, mounted_at, dismounted_at, stay_s FROM mart.mounts ORDER BY mounted_at",
+        Role.READER,
+    ) == [
+        ("L00001L9", "1-3", *at_clocks("09:14:22", "09:26:22"), 720.0),
+        ("L00002L9", "2-4", *at_clocks("09:31:07", "10:18:07"), 2820.0),
+        ("CLNU01L1", "1-3", *at_clocks("10:02:40", "10:04:40"), 120.0),
+    ]
+    assert fetch(
+        warehouse,
+        "SELECT vsn, location, is_mounted, started_at, ended_at, duration_s, size_bytes"
+        " FROM mart.mount_summaries ORDER BY started_at",
+        Role.READER,
+    ) == [
+        ("L00001L9", "LIB1", True, *at_clocks("09:14:22", "09:26:22"), 720.0, 98_731_000_000),
+        ("L00002L9", "LIB1", True, *at_clocks("09:31:07", "10:18:07"), 2820.0, 250_800_000_000),
+        ("CLNU01L1", "LIB1", True, *at_clocks("10:02:40", "10:04:40"), 120.0, 0),
+    ]
+    check_warehouse(warehouse)
+
+
+def test_two_lines_of_acsls_are_one_event(warehouse: Warehouse, load: Load, tmp_path: Path) -> None:
+    entry = "2016-09-13 04:{} {}\n101240 Home 0,3,33,4,1 Drive 0,3,1,0 Client Host Id 198.51.100.11\n"
+    lines = "\n".join([entry.format("46:52", "MOUNT"), entry.format("59:10", "DISMOUNT")]).splitlines()
+    tally = load(write(tmp_path, "acsls", lines), "acsls").tally
+    assert (tally.line_count, tally.loaded_count, tally.ignored.total()) == (5, 2, 3)
+    stays = fetch(warehouse, "SELECT vsn, drive, stay_s FROM mart.mounts", Role.READER)
+    assert stays == [("101240", "0,3,1,0", 738.0)]
+    grown = write(tmp_path / "grown", "acsls", [*lines, "", *entry.format("59:30", "MOUNT").splitlines()])
+    assert load(grown, "acsls").tally.loaded_count == 1
+    with closing(warehouse.connect(Role.LOADER)) as connection:
+        (last,) = explain_line(connection, grown, 8, NOW)
+    assert (last.fate, last.text) == ("loaded", f"2016-09-13 04:59:30 MOUNT {lines[1]}")
+    check_warehouse(warehouse)
+
+
+def at_clocks(*clocks: str) -> list[datetime]:
+    """These times of the examples' day."""
+    return [datetime.fromisoformat(f"2024-03-05T{clock}+00:00") for clock in clocks]
 
 
 # DB2

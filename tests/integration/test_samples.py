@@ -207,6 +207,7 @@ def test_other_real_files_match_none_of_our_formats(sample_logs):
         "dcache-billing-json.constructed.log": "dcache-json",
         "hpss-connector.constructed.log": "hpss-connector",
         "hpss-connector.real.log": "hpss-connector",
+        "acsls-stats.real.log": "acsls",
         "samqfs-archiver.real.log": "samqfs",
         "samqfs-stager.real.log": "samqfs",
         "xrdpfc-gstream.real.log": "xrdpfc",

@@ -4,6 +4,7 @@ import json
 from datetime import UTC, datetime
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from tapewise.ingest.formats.registry import FORMATS
@@ -392,11 +393,87 @@ def test_items_of_listings(name: str, number: int, changes: dict[str, object], e
     assert {each: found[each] for each in expected} == expected
 
 
+# IBM's TS4500
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("_L00001L9", "L00001L9", {"vsn": "L00001L9"}),
+        ("_L00001L9", "", {"vsn": None}),
+        (",41250,0,98731,", ",41250,0,,", {"size_bytes": 0}),
+        ("09:14.22", "09:14.60", {"rejected": "no such date or time"}),
+        (
+            ",98731,12,",
+            ",98731,,",
+            {"duration_s": None, "event_at": datetime(2024, 3, 5, 9, 14, 22, tzinfo=UTC)},
+        ),
+        (",98731,12,,231,0,0,2,0", ",98731,12,", {"duration_s": 720.0}),
+        (",98731,12,,231,0,0,2,0", ",98731,12", {"rejected": "not a line of this format"}),
+        (",1,3,LIB1", ',1,3,"LIB, 1"', {"location": "LIB, 1"}),
+    ],
+)
+def test_cells_of_a_mount_history(old: str, new: str, expected: dict[str, object]):
+    line = FORMATS["ts4500"].examples[0]
+    assert old in line
+    (found,) = parse(
+        FORMATS["ts4500"], [line.replace(old, new)], settings_of(FORMATS["ts4500"], "UTC")
+    ).to_dicts()
+    assert {name: found[name] for name in expected} == expected
+
+
+def test_a_mount_whose_minutes_are_not_reported_has_no_dismount():
+    format_ = FORMATS["ts4500"]
+    line = format_.examples[0].replace(",98731,12,", ",98731,,")
+    further = format_.parse_further(pl.Series([line]), settings_of(format_, "UTC"))
+    assert further["kind"].to_list() == ["mounted"]
+
+
+# ACSLS
+
+
+def test_the_first_line_of_an_entry_says_when_and_what(sample_logs: Path):
+    lines = pl.Series((sample_logs / TODAY / "acsls-stats.real.log").read_text().splitlines())
+    format_ = FORMATS["acsls"]
+    unfolded = format_.make_unfold()(lines).to_list()
+    assert unfolded == [
+        "2016-09-13 04:46:52 MOUNT",
+        "2016-09-13 04:46:52 MOUNT 101240 Home 0,3,33,4,1 Drive 0,3,1,0 Client Host Id 198.51.100.11",
+        "",
+        "2016-09-13 04:47:00 DISMOUNT",
+        "2016-09-13 04:47:00 DISMOUNT 103868 Home 0,3,46,15,0 Drive 0,3,1,1 Client Host Id 198.51.100.11",
+        "",
+    ]
+    # However the lines are cut into blocks, and if they are unfolded already.
+    for length in range(1, len(lines)):
+        unfold = format_.make_unfold()
+        assert [*unfold(lines[:length]), *unfold(lines[length:])] == unfolded
+    assert format_.make_unfold()(pl.Series(unfolded)).to_list() == unfolded
+    found = parse(format_, unfolded, settings_of(format_, "UTC")).to_dicts()
+    assert [(each["kind"], each["vsn"], each["drive"]) for each in found if each["table"]] == [
+        ("mounted", "101240", "0,3,1,0"),
+        ("dismounted", "103868", "0,3,1,1"),
+    ]
+
+
+def test_a_line_that_has_lost_its_first_line_is_rejected():
+    first, second = "2016-09-13 04:46:52 ENTER", "101240 Home 0,3,33,4,1 Cap 0,3,0 Client Host Id n7"
+    mount = second.replace("Cap 0,3,0", "Drive 0,3,1,0")
+    lines = [mount, first, second, second, "", mount, first + " ", "nonsense"]
+    unfolded = FORMATS["acsls"].make_unfold()(pl.Series(lines))
+    found = parse(FORMATS["acsls"], unfolded.to_list()).to_dicts()
+    assert [each["rejected"] is not None for each in found] == [
+        *(True, False, False, False),
+        *(False, True, False, False),
+    ]
+    assert all(each["table"] is None for each in found)
+
+
 @pytest.mark.parametrize(
     "name",
     [
         *("cta", "cta-text", "cta-syslog", "dcache-json", "xrdpfc", "samqfs", "hpss-connector"),
-        *("cta-listing", "snapshot"),
+        *("cta-listing", "snapshot", "ts4500", "acsls"),
     ],
 )
 def test_no_line_of_another_sample_is_a_fact(sample_logs: Path, name: str):

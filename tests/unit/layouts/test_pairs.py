@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tapewise.ingest.formats.registry import FORMATS
-from tapewise.ingest.layouts.descriptions import Pairs
 from tapewise.ingest.layouts.files import find_layout, show_layout
+from tapewise.ingest.layouts.forms import Pairs
 from tapewise.ingest.layouts.keys import read_pairs
 from tapewise.schema.errors import LayoutError
 from tests.unit.formats.test_every_format import settings_of

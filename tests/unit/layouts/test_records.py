@@ -2,6 +2,7 @@
 
 from datetime import UTC, date, datetime, timedelta
 
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -18,6 +19,7 @@ from tapewise.ingest.records.format import (
     START_AFTER_END,
     UNRECOGNISED,
 )
+from tapewise.schema.errors import LayoutError
 from tests.unit.formats.test_every_format import parse, settings_of
 from tests.unit.layouts.made_up import SITE, make, read
 
@@ -236,6 +238,34 @@ def test_a_start_and_a_duration_give_the_end(tmp_path):
     assert record["started_at"] == datetime(2024, 3, 5, 9, tzinfo=UTC)
     for line in ("2024-03-05 09:00:00 1000000000 put", f"2024-03-05 09:00:00 {'9' * 400} put"):
         assert read(found, line) == [{"rejected": NUMBER_OUT_OF_RANGE}]
+
+
+def test_a_further_fact_may_be_at_the_end_that_a_start_and_a_duration_give(tmp_path):
+    text = START.replace("(?<event_at>.{19})", "(?<duration_s>[0-9.]+|-)").replace(
+        "09:00:00 2024-03-05 09:14:22", "09:00:00 862.5"
+    )
+    text = 'nulls = ["-"]\n' + text[: text.index("event_at = {")]
+    text += """\
+event_at = { formula = "started_at + duration_s" }
+[[lines.also]]
+table = "tape_events"
+[lines.also.columns]
+interface = "job"
+operation = "dismount"
+kind = "dismounted"
+started_at = { layout = "%Y-%m-%d %H:%M:%S" }
+duration_s = {}
+event_at = { formula = "started_at + duration_s" }
+"""
+    found = make(tmp_path, text)
+    lines = pl.Series(["2024-03-05 09:00:00 862.5 put", "2024-03-05 09:00:00 - put"])
+    further = found.parse_further(lines, settings_of(found, "UTC"))
+    # Without a duration, nothing is known about the end.
+    (event,) = further.iter_rows(named=True)
+    assert event["event_at"] == datetime(2024, 3, 5, 9, 14, 22, 500_000, tzinfo=UTC)
+    assert (event["row"], event["started_at"], event["duration_s"]) == (0, None, None)
+    with pytest.raises(LayoutError, match="tape_events have no such column"):
+        make(tmp_path, text[: text.rindex("event_at =")] + 'event_at = { layout = "%Y" }')
 
 
 def test_lines_without_a_time_have_their_files_day_and_an_unknown_time(tmp_path):
