@@ -6,10 +6,13 @@ repeats each format's example lines until there are so many, and parses them in 
 several times in turn. The best rate counts. It prints bytes and lines per second as ratios to NFT's, the
 simplest format, because only ratios mean anything on another machine.
 
-JSON lines and rows of CSV should be read at half of NFT's bytes per second at least.
+To compare how lines are written, and not what they report, the same made-up transfer is also written as a
+row of CSV, as pairs, as a JSON object and for a pattern. JSON lines and rows of CSV should be read at half of
+NFT's bytes per second at least.
 """
 
 import argparse
+import json
 import time
 from datetime import UTC, date, datetime
 from itertools import cycle, islice
@@ -17,9 +20,58 @@ from itertools import cycle, islice
 import polars as pl
 
 from tapewise.ingest.formats.registry import FORMATS
-from tapewise.ingest.layouts.files import find_layout
+from tapewise.ingest.layouts.files import find_layout, make_format
 from tapewise.ingest.records.format import Format, LineSettings
 
+VALUES = {
+    "ended": "2024-03-05 09:14:22.250",
+    "way": "get",
+    "who": "kim",
+    "machine": "n7.example.org",
+    "size": "34713600",
+    "took": "25.115",
+    "path": "/archive/home/kim/run7/out.tar",
+    "note": "a, b",
+}
+COLUMNS = """
+[columns]
+interface = "mover"
+event_at = { group = "ended", layout = "%Y-%m-%d %H:%M:%S%.f" }
+operation = { group = "way" }
+direction = { group = "way", map = { get = "get", put = "put" } }
+user = { group = "who" }
+host = { group = "machine" }
+size_bytes = { group = "size" }
+duration_s = { group = "took" }
+archive_path = { group = "path" }
+[[lines]]
+name = "transfer"
+table = "transfers"
+"""
+WHEN = 'when = { way = ["get", "put"] }'
+WAYS = {
+    "CSV": (
+        f"csv = {{ columns = {list(VALUES)} }}",
+        WHEN,
+        ",".join(VALUES.values()).replace("a, b", '"a, b"'),
+    ),
+    "CSV, plain": (
+        f"csv = {{ columns = {list(VALUES)} }}",
+        WHEN,
+        ",".join(VALUES.values()).replace("a, b", "a"),
+    ),
+    "pairs": (
+        "pairs = { is_quoted = true }",
+        WHEN,
+        " ".join(f'{name}="{value}"' for name, value in VALUES.items()),
+    ),
+    "JSON": ("json = true", WHEN, json.dumps(VALUES)),
+    "pattern": (
+        "",
+        "pattern = '" + ",".join(f"(?<{name}>[^,]*)" for name in list(VALUES)[:-1]) + ",.*'",
+        ",".join(VALUES.values()),
+    ),
+}
 ROUNDS = 5
 PEER = "nft"
 
@@ -27,6 +79,16 @@ PEER = "nft"
 def make_lines(log_format: Format, line_count: int) -> pl.Series:
     """The format's examples, again and again."""
     return pl.Series(islice(cycle(log_format.examples), line_count), dtype=pl.String)
+
+
+def make_ways() -> dict[str, Format]:
+    """Formats that read the same transfer from lines that are written in different ways."""
+    return {
+        f"as {way}": make_format(
+            way, f"title = 'x'\nexamples = [{line!r}]\n{key}\n{COLUMNS}{known}", way, is_own=False
+        )
+        for way, (key, known, line) in WAYS.items()
+    }
 
 
 def measure(log_format: Format, lines: pl.Series) -> float:
@@ -51,7 +113,7 @@ def run(line_count: int) -> None:
     """Measure all formats that read line by line, and print the ratios."""
     logs = {
         name: (each, make_lines(each, line_count))
-        for name, each in FORMATS.items()
+        for name, each in (FORMATS | make_ways()).items()
         if each.make_unfold is None
     }
     best_s = dict.fromkeys(logs, float("inf"))

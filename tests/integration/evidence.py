@@ -90,8 +90,9 @@ VIOLATIONS = {
         WHERE (user_id IS NOT NULL AND users.id IS NULL) OR (host_id IS NOT NULL AND hosts.id IS NULL)
     """,
     # Lines of most formats name a user and a host. STAT, tape servers and ACSLS name no user, the HSI and
-    # HTAR clients, XRootD's cache and IBM's libraries name neither, and dCache, SAM-QFS, CTA and listings name
-    # one or none. Otherwise, only copies inside the archive, jobs, stages and simulated facts have no host.
+    # HTAR clients, XRootD's cache and IBM's libraries name neither, and dCache, SAM-QFS, CTA and listings
+    # name one or none. Otherwise, only copies inside the archive, jobs, stages and simulated facts have no
+    # host.
     "a fact has lost its user or host": """
         SELECT facts.id, facts.user_id, facts.host_id FROM facts LEFT JOIN core.transfers USING (id)
         JOIN ledger.sources ON sources.id = facts.source_id

@@ -42,6 +42,7 @@ FAMILIES = (
     "snapshot",
     "ts4500",
     "acsls",
+    "ncftpd",
 )
 # File names for formats whose lines lack the day or the year.
 NAMES = {"hsi-client": "hsi.2019-03-05.log", "dcache": "billing-2019.03.05", "cta-text": "cta-taped-20250817"}

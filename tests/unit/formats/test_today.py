@@ -205,6 +205,22 @@ def test_a_session_of_cta_is_read_in_whatever_order_its_parameters_are(sample_lo
     assert {each["ignored"] for each in found} <= {None, "another message"}
 
 
+@pytest.mark.parametrize("old_vid", ["vid", "TPVID"])
+def test_older_names_of_cta_say_the_same(old_vid: str):
+    """CTA 4.x called the cartridge and the drive otherwise, and wrote no function before some messages."""
+    renamed = {"tapeVid": old_vid, "tapeDrive": "unitName"}
+    for line in FORMATS["cta"].examples:
+        at = datetime.fromtimestamp(json.loads(line)["epoch_time"], UTC)
+        own = write_text(line, f"{at:%Y-%m-%dT%H:%M:%S.%f}+00:00")
+        older = own
+        for name, old in renamed.items():
+            older = older.replace(f" {name}=", f" {old}=")
+        for function in ("In Scheduler::queueRetrieve(): ", "In Scheduler::getNextMount(): "):
+            older = older.replace(function, "")
+        assert older != own or "tapeVid" not in own
+        assert record("cta-syslog", older) == record("cta-syslog", own)
+
+
 def test_real_lines_of_cta_are_no_facts_yet(sample_logs: Path):
     found = read_sample(sample_logs, "cta-taped-json.real-cut.log", "cta")
     assert [each["ignored"] for each in found] == ["another message"] * 2
@@ -469,11 +485,36 @@ def test_a_line_that_has_lost_its_first_line_is_rejected():
     assert all(each["table"] is None for each in found)
 
 
+# NcFTPd
+
+
+@pytest.mark.parametrize(
+    ("number", "old", "new", "expected"),
+    [
+        (0, "10:16:08 #u4     |", "10:16:08.250 (main) |", {"user": "kim", "direction": "get"}),
+        (0, ",OK,I,Po,1294215368,TSQoxwAEEbkA,41,0,", ",OK,", {"is_failed": False, "size_bytes": 41}),
+        (0, ",OK,", ",INCOMPLETE,", {"is_failed": True, "status_text": "INCOMPLETE"}),
+        (0, ",OK,", ",FINE,", {"rejected": "not a line of this format"}),
+        (0, ",41,0.007,", ",many,0.007,", {"rejected": "not a line of this format"}),
+        (0, "2011-02-06", "11/02/06", {"rejected": "not a line of this format"}),
+        (3, "/.cshrc", "/a,b c.txt", {"archive_path": "/home/kim/a,b c.txt", "kind": "delete"}),
+        (3, ",kim,,", ",ftp,a@b,", {"user": "ftp", "host": "192.0.2.99"}),
+        (4, "2011 b.xml", "b,,c", {"new_archive_path": "/Users/ftp/docs/b", "user": "c"}),
+        (4, ",ftp,kim@n7.example.org,", ",ftp,,", {"user": "ftp", "host": "localhost"}),
+    ],
+)
+def test_fields_of_ncftpd(number: int, old: str, new: str, expected: dict[str, object]):
+    line = FORMATS["ncftpd"].examples[number]
+    assert old in line
+    found = record("ncftpd", line.replace(old, new))
+    assert {name: found[name] for name in expected} == expected
+
+
 @pytest.mark.parametrize(
     "name",
     [
         *("cta", "cta-text", "cta-syslog", "dcache-json", "xrdpfc", "samqfs", "hpss-connector"),
-        *("cta-listing", "snapshot", "ts4500", "acsls"),
+        *("cta-listing", "snapshot", "ts4500", "acsls", "ncftpd"),
     ],
 )
 def test_no_line_of_another_sample_is_a_fact(sample_logs: Path, name: str):
