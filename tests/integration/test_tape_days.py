@@ -6,6 +6,8 @@ must give the same facts, in whatever order its files are loaded.
 
 import json
 import random
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
@@ -60,6 +62,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def truth(folder: Path) -> dict[str, Any]:
     return json.loads((folder / "truth.json").read_bytes())
+
+
+def test_the_command_gives_the_same_lines_for_the_same_seed(folder: Path, tmp_path: Path):
+    command = [sys.executable, "-m", "tapewise.examples.tape_days", "--seed", str(SEED)]
+    subprocess.run([*command, "--days", str(DAY_COUNT), "--into", tmp_path], check=True)
+    made = {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    again = {path.relative_to(tmp_path): path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    assert len(made) == 4 * len(FORMS) + 3
+    assert again == made
 
 
 def read(warehouse: Warehouse, path: Path, format_name: str, source: str) -> FileResult:
