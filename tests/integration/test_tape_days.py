@@ -163,6 +163,7 @@ def list_files(folder: Path, form: str) -> list[Path]:
     return sorted((folder / f"cta-{form}").iterdir())
 
 
+@pytest.mark.study("ingest", "examples")
 @pytest.mark.parametrize("form", FORMS)
 def test_each_form_of_the_log_gives_the_truth_in_any_order_of_files(
     warehouse: Warehouse, folder: Path, truth: dict[str, Any], form: str
@@ -180,6 +181,7 @@ def test_each_form_of_the_log_gives_the_truth_in_any_order_of_files(
     check_warehouse(warehouse)
 
 
+@pytest.mark.study("ingest", "examples")
 def test_it_makes_no_difference_how_the_log_is_cut_into_files_of_several_forms(
     warehouse: Warehouse, folder: Path, truth: dict[str, Any], tmp_path: Path
 ):
