@@ -1,7 +1,7 @@
 """Loads log files into the warehouse, each completely or not at all, and each line only once.
 
 One load reads one file, or several small ones of a source, because most of what it costs does not depend on
-the number of lines (decision 0037). If it fails, nothing of any of its files is loaded.
+the number of lines (decision 0036). If it fails, nothing of any of its files is loaded.
 
 One transaction holds the archive's lock and writes the facts, the rollup and the ledger. Two threads work
 ahead of it. The first reads and parses lines, and starts before the lock is acquired. The second compares and
