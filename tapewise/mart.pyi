@@ -3472,9 +3472,10 @@ class Mart:
                 drive or the line is lost
             missing: the steps for which the logs have no event, null where none is missing; mounted_at
                 is not one of them, because few logs report it
-            transfer_count: files read or written during the mount, failed ones included
-            failed_count: how many of these files failed
-            repacker_count: how many of these files the repacker requested
+            transfer_count: files read or written during the mount, failed ones included; null where no
+                event of a file is known (a library's log has none)
+            failed_count: how many of these files failed; null like transfer_count
+            repacker_count: how many of these files the repacker requested; null like transfer_count
             size_bytes: bytes of the files that did not fail, null where there are none
             queue_s: seconds from received_at to the request to mount; null if either time is not known
             mount_s: seconds from the request to mount until the tape was positioned to the first file,

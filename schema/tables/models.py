@@ -325,6 +325,7 @@ def _facts(
         ),
         schema="core",
         comment=comment,
+        info={"event_time": event_time},
         postgresql_partition_by=f"RANGE ({event_time})",
     )
 
@@ -588,17 +589,4 @@ FACT_TABLES = (
     snapshots,
 )
 
-event_time_columns = {
-    "transfers": "ended_at",
-    "opens": "opened_at",
-    "namespace_events": "happened_at",
-    "unitree_jobs": "ended_at",
-    "stages": "staged_at",
-    "transfer_starts": "began_at",
-    "tape_events": "happened_at",
-    "daily_reports": "reported_at",
-    "migrations": "migrated_at",
-    "srb_sessions": "closed_at",
-    "mount_summaries": "ended_at",
-    "snapshots": "listed_at",
-}
+event_time_columns: dict[str, str] = {table.name: table.info["event_time"] for table in FACT_TABLES}
