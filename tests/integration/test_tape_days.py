@@ -112,7 +112,7 @@ STEPS = (
 LOCAL_DAY = f"(first_event_at AT TIME ZONE '{ZONE}')::date - DATE '1970-01-01' AS day"
 MOUNTS = f"""
     SELECT vsn, drive, tape_type, requester, {LOCAL_DAY}, {", ".join(us(step) for step in STEPS)},
-        -- The truth knows that a mount had no file; the warehouse does not know if no event of a file says so.
+        -- The truth knows that a mount had no file. The warehouse does not, if no event reports one.
         coalesce(transfer_count, 0) AS transfer_count, coalesce(failed_count, 0) AS failed_count,
         coalesce(repacker_count, 0) AS repacker_count, size_bytes, {step_us("transfer_s", "transfer_us")}
     FROM mart.mounts

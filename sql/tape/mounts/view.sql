@@ -35,11 +35,11 @@ SELECT
 
     -- A log without events of files, such as a library's, does not say how many there were.
     CASE WHEN num_nonnulls(mounts.positioned_at, mounts.transferred_at) > 0 THEN mounts.transfer_count END
-    AS transfer_count,
+        AS transfer_count,
     CASE WHEN num_nonnulls(mounts.positioned_at, mounts.transferred_at) > 0 THEN mounts.failed_count END
-    AS failed_count,
+        AS failed_count,
     CASE WHEN num_nonnulls(mounts.positioned_at, mounts.transferred_at) > 0 THEN mounts.repacker_count END
-    AS repacker_count,
+        AS repacker_count,
     mounts.size_bytes,
     extract(EPOCH FROM mounts.mount_requested_at - mounts.received_at)::double precision AS queue_s,
     extract(EPOCH FROM mounts.positioned_at - mounts.mount_requested_at)::double precision AS mount_s,
