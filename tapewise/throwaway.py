@@ -11,11 +11,11 @@ from pathlib import Path
 import psycopg
 from psycopg.conninfo import make_conninfo
 
-from tapewise.schema.database import Role, Warehouse, open_warehouse
+from tapewise.schema.database import Warehouse, open_warehouse
 from tapewise.schema.server.embedded import EmbeddedServer
 from tapewise.schema.server.homes import choose_socket_folder
 from tapewise.schema.settings import Settings
-from tapewise.schema.tables.upgrade import upgrade
+from tapewise.schema.tables.upgrade import open_ready_warehouse
 
 PREFIX = "tapewise-report-"
 _ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -34,10 +34,10 @@ def open_throwaway(settings: Settings) -> Iterator[Warehouse]:
     try:
         if os.geteuid() == 0:
             home.chmod(0o755)  # the server's own account needs access
-        with open_warehouse(own) as warehouse:
-            _forgo_safety(warehouse)
-            upgrade(lambda: warehouse.connect(Role.OWNER))
-            yield warehouse
+        with open_warehouse(own) as empty:
+            _forgo_safety(empty)
+            with open_ready_warehouse(own) as warehouse:
+                yield warehouse
     finally:
         with _undisturbed():
             _remove(EmbeddedServer(home, own.postgres_version))

@@ -35,6 +35,7 @@ from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.server.embedded import EmbeddedServer
 from tapewise.schema.settings import Settings
 from tapewise.schema.tables.upgrade import upgrade
+from tests.prepared import VARIABLE
 from tests.studies import skip_studies
 
 # How long an example takes depends on the load of the machine, and says nothing about the code.
@@ -69,6 +70,9 @@ if "TMPDIR" not in os.environ and has_room(MEMORY):
     os.environ["TMPDIR"] = str(MEMORY)
     tempfile.tempdir = None  # makes `tempfile` choose its folder again
 
+# The processes that run the tests inherit the name from the one that distributes them.
+os.environ.setdefault(VARIABLE, str(Path(tempfile.gettempdir()) / f"tapewise-prepared-{os.getpid()}"))
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Skip the studies that are not due."""
@@ -88,11 +92,12 @@ def find_demo_home(basetemp: Path) -> Path:
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Remove the demo's home after the last process has finished."""
+    """Remove the demo's home and the prepared cluster after the last process has finished."""
     # This hook must be in this file: the process that distributes the tests reads no other conftest.
     if not hasattr(session.config, "workerinput"):
         base = session.config._tmp_path_factory.getbasetemp()  # the fixture uses this folder
         shutil.rmtree(find_demo_home(base), ignore_errors=True)
+        shutil.rmtree(os.environ[VARIABLE], ignore_errors=True)
 
 
 @pytest.fixture(scope="session")

@@ -2,8 +2,8 @@
 
 Hundreds of tests run a command. A server process imports `tapewise` once and forks for each command. A fork
 is a separate process that shares only the imported modules; its arguments, folder, environment, streams and
-exit status are those that a shell would give it. The README's examples, and tests that depend on a shell or
-on how Python starts, run the command as typed.
+exit status are those that a shell would give it. Its new homes start from a prepared cluster. The README's
+examples, and tests that depend on a shell or on how Python starts, run the command as typed.
 """
 
 import multiprocessing
@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Self
 
 from tapewise.cli import COMMANDS
+from tests.prepared import prepare_cluster, use_prepared_cluster
 
 PROJECT = Path(__file__).parents[1]
 FORKS = multiprocessing.get_context("forkserver")
@@ -50,6 +51,7 @@ class Fork:
         *,
         is_merged: bool = False,
     ) -> None:
+        prepare_cluster()
         self.args = ["tapewise", *map(str, arguments)]
         self._streams = tempfile.TemporaryDirectory()
         self._names = ("stdout", "stdout" if is_merged else "stderr")
@@ -108,6 +110,7 @@ def _be_command(
     environment = {name: os.environ[name] for name in _SAID_BY_IMPORT if name in os.environ} | environment
     os.environ.clear()
     os.environ |= environment
+    use_prepared_cluster()
     os.chdir(folder)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     for name, number in zip(names, (1, 2), strict=True):

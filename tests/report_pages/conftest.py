@@ -19,6 +19,7 @@ from tests.acceptance.conftest import TREE, run_command
 
 LOGS = TREE / "examples" / "logs"
 NODE = TREE / ".tools" / "node" / "node_modules"
+PICTURES = Path(os.environ["TAPEWISE_TEST_PICTURES"]) if "TAPEWISE_TEST_PICTURES" in os.environ else None
 ZONE = ["--timezone", "America/Los_Angeles"]
 # Lines that are not part of the project, and the date of those that carry none. Most are real.
 SAMPLES = {
@@ -140,8 +141,8 @@ def chromium() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="session")
-def pictures() -> Path:
-    """Where the pictures are kept: TAPEWISE_TEST_PICTURES, or build/report_pages."""
-    folder = Path(os.environ.get("TAPEWISE_TEST_PICTURES", TREE / "build")) / "report_pages"
+def pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where pictures and printed pages are kept: in TAPEWISE_TEST_PICTURES, or in pytest's folder."""
+    folder = (PICTURES or tmp_path_factory.mktemp("pictures")) / "report_pages"
     folder.mkdir(parents=True, exist_ok=True)
     return folder
