@@ -158,6 +158,8 @@ def ask(stack: Stack, path: str, *, body: dict[str, object] | None = None, token
         return json.load(answer)
 
 
+# It starts a second Superset, besides that of tests/dashboards.
+@pytest.mark.study("docker", "docker-compose.yml", "dashboards", "tests/compose")
 def test_superset_is_provisioned_and_healthy_and_its_users_can_log_in(stack: Stack) -> None:
     assert "dashboards are in place" in stack.complete("superset-init")
     stack.start("superset")
