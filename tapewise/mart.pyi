@@ -6169,7 +6169,7 @@ class Mart:
             source: the stream of logs that the line belongs to
             fact_table: the fact table in which it is stored (transfers, opens, namespace_events,
                 unitree_jobs, stages, transfer_starts, tape_events, migrations, srb_sessions,
-                mount_summaries or snapshots)
+                mount_summaries, snapshots or stage_events)
             interface: the program that wrote it (ftp, nft, hsi, ...)
             direction: put or get, null if the line is about neither
             client: name of the client machine, null if the log does not say
@@ -6432,6 +6432,73 @@ class Mart:
             ORDER BY cells.starts_on
         """
 
+    def stage_starts(
+        self,
+        *,
+        stage_start_id: Values = None,
+        stage_id: Values = None,
+        archive: Values = None,
+        kind: Values = None,
+        source: Values = None,
+        interface: Values = None,
+        user_id: Values = None,
+        class_of_service: Values = None,
+        file_key: Values = None,
+        vsn: Values = None,
+        drive: Values = None,
+        copy_number: Values = None,
+        outcome: Values = None,
+        size_bytes: Values = None,
+        elapsed_s: Values = None,
+        is_time_ambiguous: Values = None,
+        started_at: Values = None,
+        ended_at: Values = None,
+        last_event_at: Values = None,
+    ) -> pl.DataFrame:
+        """One row per stage that began.
+
+        Stages that began, as reported by logs that have a line for the start, each with how it ended.
+        The sources are those of mart.stages, which has the ends and takes their durations from here. A
+        start whose end was not logged within a day, before another start of the same copy, is
+        unfinished: the stage is still under way, or its line is lost. Filter on last_event_at, so that
+        months outside the range are not read.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            stage_start_id: number of the event, a row of core.stage_events, for `tapewise explain row`;
+                changes when the source is re-read
+            stage_id: the stage with which it ended, as in mart.stages; null if it was cancelled or is
+                unfinished
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            source: the stream of logs that reported it
+            interface: the program that staged the file (samqfs, ...)
+            user_id: number of the user in the warehouse, null if the log does not say
+            class_of_service: class of service, null if the log does not say
+            file_key: 64-bit key of the file's path in the archive, null if the log does not say
+            vsn: the cartridge from which the file is read (its volume serial number), null if the log
+                does not say
+            drive: the drive, null if the log does not say
+            copy_number: which of the file's copies on tape it is, null if the log does not say
+            outcome: staged, failed, cancelled or unfinished
+            size_bytes: bytes to stage, null if the log does not say
+            elapsed_s: seconds from started_at to ended_at; null while it is unfinished
+            is_time_ambiguous: whether one of its events has a local time that occurs twice (or never)
+                because of daylight saving
+            started_at: when the stage began
+            ended_at: when the stage ended or was cancelled; null while it is unfinished
+            last_event_at: when its last event happened, which is its start while it is unfinished
+
+        In SQL:
+
+            SELECT archive, outcome, count(*) AS stage_count, percentile_cont(0.5) WITHIN GROUP (ORDER BY elapsed_s) AS median_s
+            FROM mart.stage_starts
+            WHERE last_event_at >= now() - INTERVAL '1 month'
+            GROUP BY archive, outcome
+            ORDER BY archive, outcome
+        """
+
     def stage_times(
         self,
         *,
@@ -6539,7 +6606,8 @@ class Mart:
             copy_number: which of the file's copies on tape it is, null if the log does not say
             status_code: the log's own code for the outcome, null if it has none
             size_bytes: bytes staged, null if the log does not say
-            duration_s: seconds it took to stage the file (tape access and copying to disk)
+            duration_s: seconds it took to stage the file (tape access and copying to disk), null if the
+                log does not say
             queue_s: seconds that the file waited in the queue beforehand, null if the log does not say
             is_failed: whether the stage failed
             is_failure_logged: whether the log reports failed stages; if not, it is unknown which of its
@@ -6549,8 +6617,8 @@ class Mart:
                 here is noon by the source's clock
             is_duration_coarse: whether the duration is in whole seconds, or 0.499 for less than one
             is_duration_below_clock: whether the duration is below the resolution of the source's clock
-            started_at: when staging began; staged_at - duration_s if the log gives only the end, null
-                without a duration
+            started_at: when staging began, as in mart.stage_starts if the log has a line for that;
+                staged_at - duration_s if it gives only the end and a duration; null otherwise
             staged_at: when the file was on disk
 
         In SQL:

@@ -39,7 +39,7 @@ RECORD_SCHEMA: dict[str, pl.DataType] = {
     "is_duration_below_clock": pl.Boolean(),
     "is_size_saturated": pl.Boolean(),
     "is_rate_inconsistent": pl.Boolean(),
-    # name-space events
+    # name-space events; events of tapes, catalogues and stages have a kind too
     "kind": pl.String(),
     "new_archive_path": pl.String(),
     # UniTree's jobs; transfers and stages have the persona too

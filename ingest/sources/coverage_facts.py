@@ -37,6 +37,7 @@ SIGNS: dict[str, tuple[tuple[str, str | None], ...]] = {
     "copies": (("namespace_events", None),),
     "jobs": (("unitree_jobs", None),),
     "stages": (("stages", None),),
+    "stage_events": (("stage_events", None),),
     "migrations": (("migrations", None),),
     "starts": (("transfer_starts", None),),
     "hits": (("transfer_starts", "is_cached"), ("opens", "is_cached")),

@@ -475,6 +475,19 @@ transfer_starts = _facts(
     sa.CheckConstraint("direction in ('put', 'get')", name="direction"),
 )
 
+stage_events = _facts(
+    "stage_events",
+    "happened_at",
+    "One row per stage that began or was cancelled, where a log has a line for that",
+    sa.Column("kind", sa.Text, nullable=False),
+    sa.Column("size_bytes", sa.BigInteger),
+    sa.Column("archive_path", sa.Text),
+    sa.Column("file_key", sa.BigInteger),
+    *_on_tape(),
+    sa.CheckConstraint("kind in ('started', 'cancelled')", name="kind"),
+    is_outcome_logged=False,
+)
+
 TAPE_TASKS = "task in ('stage', 'migration')"
 TAPE_REQUESTERS = "requester in ('client', 'repacker')"
 # Into what a session of a drive is divided, in the order in which the steps come (waits come between them).
@@ -587,6 +600,7 @@ FACT_TABLES = (
     srb_sessions,
     mount_summaries,
     snapshots,
+    stage_events,
 )
 
 event_time_columns: dict[str, str] = {table.name: table.info["event_time"] for table in FACT_TABLES}

@@ -36,6 +36,7 @@ TIMES = {
     "srb_sessions": "closed_at",
     "mount_summaries": "ended_at",
     "snapshots": "listed_at",
+    "stage_events": "happened_at",
     "unitree_jobs": "ended_at",
     "tape_events": "happened_at",
 }

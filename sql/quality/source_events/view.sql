@@ -44,6 +44,10 @@ snapshots AS (
     SELECT * FROM core.snapshots
 ),
 
+stage_events AS (
+    SELECT * FROM core.stage_events
+),
+
 sources AS (
     SELECT * FROM ledger.sources
 ),
@@ -178,6 +182,17 @@ events AS (
         FALSE AS is_time_of_day_unknown,
         snapshots.listed_at AS event_at
     FROM snapshots
+    UNION ALL
+    SELECT
+        stage_events.source_id,
+        'stage_events' AS fact_table,
+        stage_events.interface,
+        NULL AS direction,
+        stage_events.host_id,
+        stage_events.class_of_service,
+        FALSE AS is_time_of_day_unknown,
+        stage_events.happened_at AS event_at
+    FROM stage_events
 )
 
 SELECT

@@ -164,7 +164,13 @@ def test_a_stage_of_the_stager_finished_or_failed(sample_logs: Path):
         15_703,
         "root",
     )
-    assert began["ignored"] == "a stage that began or was cancelled"
+    assert (began["table"], began["kind"]) == ("stage_events", "started")
+    assert (began["archive_path"], began["size_bytes"], began["copy_number"]) == (
+        "/sam1/testdir0/fileez",
+        1_428_718,
+        1,
+    )
+    assert (began["vsn"], began["drive"]) == ("disk01", None)
     line = "F 2004/02/03 14:37:41 lt CFX598 5410.23 15339.5 15703 /sam9/a 1 b 2 1 kim other lee 42 V"
     assert (record("samqfs", line)["archive_path"], record("samqfs", line)["user"]) == (
         "/sam9/a 1 b 2",
