@@ -59,8 +59,8 @@ SELECT
 FROM stages
 INNER JOIN archives ON stages.archive_id = archives.id
 INNER JOIN sources ON stages.source_id = sources.id
--- The start, if it is logged in a line of its own. No stage has two. The limit makes the planner look up starts
--- in the months of the stages; otherwise, it would read those of all months.
+-- The start, if it is logged in a line of its own. No stage has two. The limit makes the planner look up
+-- starts in the months of the stages; otherwise, it would read those of all months.
 LEFT JOIN
     LATERAL (
         SELECT
