@@ -95,6 +95,10 @@ RECORD_SCHEMA: dict[str, pl.DataType] = {
     "is_full": pl.Boolean(),
     "is_up": pl.Boolean(),
     "capacity_bytes": pl.Int64(),
+    # reads through a cache
+    "hit_bytes": pl.Int64(),
+    "missed_bytes": pl.Int64(),
+    "bypassed_bytes": pl.Int64(),
 }
 # Flags that are null unless the line sets them. All other flags are false by default.
 NULLABLE_FLAGS = ("is_cached", "is_mounted", "is_full", "is_up")

@@ -44,6 +44,7 @@ SIGNS: dict[str, tuple[tuple[str, str | None], ...]] = {
     "tape_events": (("tape_events", None),),
     "mount_summaries": (("mount_summaries", None),),
     "snapshots": (("snapshots", None),),
+    "cache_reads": (("cache_reads", None),),
     "srb_sessions": (("srb_sessions", None),),
     "daily_reports": (("daily_reports", None),),
 }

@@ -1,4 +1,4 @@
-"""When stages began and that they were cancelled, where a log has lines for that, and what is derived of it."""
+"""Starts of stages that have lines of their own, with their ends, and reads through a cache by bytes."""
 
 from tapewise.migrations.statements import run
 
@@ -69,6 +69,37 @@ def upgrade() -> None:
         COMMENT ON TABLE core.stage_starts IS
             'One row per start of a stage that a log reports, with its end if that is known; derived';
         GRANT SELECT, INSERT, DELETE ON core.stage_starts TO tapewise_loader;
+
+        CREATE TABLE core.cache_reads (
+            id BIGINT NOT NULL,
+            archive_id INTEGER NOT NULL,
+            source_id INTEGER NOT NULL,
+            log_file_id INTEGER NOT NULL,
+            line_number BIGINT NOT NULL,
+            line_hash BIGINT NOT NULL,
+            occurrence INTEGER NOT NULL,
+            ordinal SMALLINT DEFAULT 0 NOT NULL,
+            ended_at TIMESTAMP WITH TIME ZONE NOT NULL,
+            interface TEXT NOT NULL,
+            operation TEXT NOT NULL,
+            user_id INTEGER,
+            host_id INTEGER,
+            class_of_service TEXT,
+            account TEXT,
+            status_code INTEGER,
+            is_failed BOOLEAN,
+            is_time_ambiguous BOOLEAN NOT NULL,
+            hit_bytes BIGINT NOT NULL,
+            missed_bytes BIGINT NOT NULL,
+            bypassed_bytes BIGINT NOT NULL,
+            archive_path TEXT,
+            file_key BIGINT
+        ) PARTITION BY RANGE (ended_at);
+        CREATE INDEX cache_reads_brin ON core.cache_reads
+            USING brin (ended_at, id, log_file_id) WITH (pages_per_range = 32);
+        COMMENT ON TABLE core.cache_reads IS
+            'One row per read through a cache whose log reports how many bytes the cache had';
+        GRANT SELECT, INSERT ON core.cache_reads TO tapewise_loader;
         """
     )
 
@@ -77,6 +108,7 @@ def downgrade() -> None:
     """Drop the tables."""
     run(
         """
+        DROP TABLE core.cache_reads;
         DROP TABLE core.stage_starts;
         DROP TABLE core.stage_events;
         """

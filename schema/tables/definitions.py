@@ -383,7 +383,7 @@ GRANT INSERT ON core.transfer_starts, core.tape_events TO {LOADER};
 GRANT INSERT, DELETE ON core.mounts, core.tape_operations, core.stage_starts TO {LOADER};
 GRANT INSERT ON core.daily_reports TO {LOADER};
 GRANT INSERT ON core.migrations, core.srb_sessions, core.mount_summaries, core.snapshots TO {LOADER};
-GRANT INSERT ON core.stage_events TO {LOADER};
+GRANT INSERT ON core.stage_events, core.cache_reads TO {LOADER};
 GRANT INSERT, DELETE ON core.requests, core.outages, core.config_changes TO {LOADER};
 GRANT INSERT, UPDATE, DELETE ON core.activity_cells TO {LOADER};
 GRANT INSERT, DELETE ON core.routes TO {LOADER};

@@ -14,7 +14,7 @@ LOG_FACTS = (
     *("open_times", "open_times_of_transfers", "classes_of_service", "classes_of_service_of_transfers"),
     *("accounts", "opens", "deletes", "renames", "copies", "jobs"),
     *("stages", "stage_events", "migrations", "starts", "hits", "tape_events", "mount_summaries"),
-    *("srb_sessions", "snapshots", "daily_reports"),
+    *("srb_sessions", "snapshots", "cache_reads", "daily_reports"),
 )
 
 

@@ -488,6 +488,20 @@ stage_events = _facts(
     is_outcome_logged=False,
 )
 
+# The line that reports such a read also gives a transfer, whose size is the sum of the three.
+cache_reads = _facts(
+    "cache_reads",
+    "ended_at",
+    "One row per read through a cache whose log reports how many bytes the cache had",
+    # Read from the cache, fetched for it, and read past the cache.
+    sa.Column("hit_bytes", sa.BigInteger, nullable=False),
+    sa.Column("missed_bytes", sa.BigInteger, nullable=False),
+    sa.Column("bypassed_bytes", sa.BigInteger, nullable=False),
+    sa.Column("archive_path", sa.Text),
+    sa.Column("file_key", sa.BigInteger),
+    is_outcome_logged=False,
+)
+
 TAPE_TASKS = "task in ('stage', 'migration')"
 TAPE_REQUESTERS = "requester in ('client', 'repacker')"
 # Into what a session of a drive is divided, in the order in which the steps come (waits come between them).
@@ -601,6 +615,7 @@ FACT_TABLES = (
     mount_summaries,
     snapshots,
     stage_events,
+    cache_reads,
 )
 
 event_time_columns: dict[str, str] = {table.name: table.info["event_time"] for table in FACT_TABLES}

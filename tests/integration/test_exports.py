@@ -37,6 +37,7 @@ TIMES = {
     "mount_summaries": "ended_at",
     "snapshots": "listed_at",
     "stage_events": "happened_at",
+    "cache_reads": "ended_at",
     "unitree_jobs": "ended_at",
     "tape_events": "happened_at",
 }

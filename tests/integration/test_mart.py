@@ -529,6 +529,7 @@ def test_the_reading_role_sees_no_name_anywhere(database: psycopg.Connection) ->
             "tape_events": [{"account": "canary", "capability": "canary", "drive": "d1"}],
             "daily_reports": [{"user": "canary", "figures": '{"put_count":1}'}],
             "stage_events": [secret],
+            "cache_reads": [secret],
             "migrations": [secret],
             "srb_sessions": [secret],
             "snapshots": [secret | {"kind": "file", "is_up": True}],

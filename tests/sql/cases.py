@@ -113,6 +113,16 @@ _DEFAULTS: dict[str, Row] = {
         "happened_at": "2000-01-15T11:59:00Z",
         "is_failed": None,
     },
+    "cache_reads": _COMMON
+    | {
+        "interface": "xrootd",
+        "operation": "file_close",
+        "ended_at": "2000-01-15T12:00:00Z",
+        "hit_bytes": 0,
+        "missed_bytes": 0,
+        "bypassed_bytes": 0,
+        "is_failed": None,
+    },
     "daily_reports": _COMMON
     | {
         "interface": "hpss",

@@ -128,6 +128,7 @@ others AS (
         bool_or(loaded.is_counted AND loaded.fact_table = 'tape_events') AS has_tape_events,
         bool_or(loaded.is_counted AND loaded.fact_table = 'mount_summaries') AS has_mount_summaries,
         bool_or(loaded.is_counted AND loaded.fact_table = 'snapshots') AS has_snapshots,
+        bool_or(loaded.is_counted AND loaded.fact_table = 'cache_reads') AS has_cache_reads,
         bool_or(loaded.is_counted AND loaded.fact_table = 'daily_reports') AS has_daily_reports
     FROM loaded
     GROUP BY loaded.archive_id
@@ -214,5 +215,6 @@ CROSS JOIN LATERAL (
     ('mount_summaries', others.has_mount_summaries),
     ('srb_sessions', others.has_srb_sessions),
     ('snapshots', others.has_snapshots),
+    ('cache_reads', others.has_cache_reads),
     ('daily_reports', others.has_daily_reports)
 ) AS facts (fact, is_held);

@@ -48,6 +48,10 @@ stage_events AS (
     SELECT * FROM core.stage_events
 ),
 
+cache_reads AS (
+    SELECT * FROM core.cache_reads
+),
+
 sources AS (
     SELECT * FROM ledger.sources
 ),
@@ -193,6 +197,17 @@ events AS (
         FALSE AS is_time_of_day_unknown,
         stage_events.happened_at AS event_at
     FROM stage_events
+    UNION ALL
+    SELECT
+        cache_reads.source_id,
+        'cache_reads' AS fact_table,
+        cache_reads.interface,
+        NULL AS direction,
+        cache_reads.host_id,
+        cache_reads.class_of_service,
+        FALSE AS is_time_of_day_unknown,
+        cache_reads.ended_at AS event_at
+    FROM cache_reads
 )
 
 SELECT

@@ -54,6 +54,7 @@ UNKNOWN = {
     ("is_failed", table)
     for table in (
         *("unitree_jobs", "tape_events", "srb_sessions", "mount_summaries", "snapshots", "stage_events"),
+        "cache_reads",
     )
 } | {(name, table) for table in TABLES for name in ("is_cached", "is_mounted", "is_full", "is_up")}
 LAYOUTS = {name: layout for name, each in FORMATS.items() if (layout := find_layout(each))}

@@ -129,6 +129,20 @@ def test_a_cached_file_was_read_from_its_open_to_its_close(sample_logs: Path):
     assert found["archive_path"].endswith("EVNT.18541195._000368.pool.root.1")
 
 
+def test_a_read_through_xrootds_cache_has_three_kinds_of_bytes(sample_logs: Path):
+    lines = (sample_logs / TODAY / "xrdpfc-gstream.real.log").read_text().splitlines()
+    format_ = FORMATS["xrdpfc"]
+    (found,) = format_.parse_further(pl.Series(lines), settings_of(format_, "UTC")).to_dicts()
+    assert found["table"] == "cache_reads"
+    assert [found[name] for name in ("hit_bytes", "missed_bytes", "bypassed_bytes")] == [
+        362_827_532,
+        5_699_773,
+        0,
+    ]
+    assert found["event_at"] == datetime.fromtimestamp(1_618_638_245, UTC)
+    assert found["archive_path"].endswith("EVNT.18541195._000368.pool.root.1")
+
+
 def test_an_object_of_xrootd_may_end_with_nul():
     line = FORMATS["xrdpfc"].examples[1]
     assert record("xrdpfc", f"{line}\x00") == record("xrdpfc", line)
