@@ -37,7 +37,7 @@ class ArchivedFile:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of a log, by its time, and what it means: "migrations", "stages" or why it is ignored."""
+    """A line of a log, by its time, and what it means: the table of its fact, or why it is ignored."""
 
     at_s: int
     text: str
@@ -57,10 +57,10 @@ class FileSystem:
         self.stager: list[Line] = []
         self.copies: list[dict[str, Any]] = []
         self.stages: list[dict[str, Any]] = []
-        self.durations: list[dict[str, Any]] = []
+        self.starts: list[dict[str, Any]] = []
         self.cancelled_count = 0
         self.lost_end_count = 0
-        # Copies are not staged twice at once, because the log could not distinguish the ends.
+        # A copy is not staged twice at once, because the log could not distinguish the ends.
         self._busy_until_s: dict[tuple[str, int, str], int] = {}
 
     def run(self) -> None:
@@ -138,8 +138,8 @@ class FileSystem:
                 }
             )
 
-    def _stage(self, at_s: int, file: ArchivedFile, copy: int, vsn: str) -> None:
-        """Stage a file: the start, and then the end, unless the log lost it."""
+    def _stage(self, at_s: int, file: ArchivedFile, copy: int, vsn: str, *, is_again: bool = False) -> None:
+        """Stage a file: the start, then the end, unless the log lost it. What fails may be tried again."""
         chance = self._chance
         drive = 0 if copy == 4 else chance.integer(40, 43)
         requester = chance.pick(_USERS)
@@ -148,16 +148,26 @@ class FileSystem:
         # Newer versions add whether the checksum was verified.
         tail += " V" if at_s > DAY_S and chance.happens(0.5) else " -" if at_s > DAY_S else ""
         duration_s = int(chance.lognormal(90.0, 0.8))
-        if self._busy_until_s.get((file.inode, copy, vsn), -1) >= at_s:
+        if not is_again and self._busy_until_s.get((file.inode, copy, vsn), -1) >= at_s:
             return
         self._busy_until_s[file.inode, copy, vsn] = at_s + duration_s
         letter = chance.pick_by_weight("FEC-", (0.8, 0.88, 0.96, 1.0))
-        self.stager.append(Line(at_s, f"S {_stamp(at_s)} {where} {tail}", "began"))
+        start = {
+            "started_at": _us(at_s),
+            "ended_at": None if letter == "-" else _us(at_s + duration_s),
+            "vsn": vsn,
+            "copy_number": copy,
+            "user": requester,
+            "size_bytes": file.size_bytes,
+            "outcome": {"F": "staged", "E": "failed", "C": "cancelled", "-": "unfinished"}[letter],
+        }
+        self.starts.append(start)
+        self.stager.append(Line(at_s, f"S {_stamp(at_s)} {where} {tail}", "stage_events"))
         if letter == "-":
             self.lost_end_count += 1
             return
         end_s = at_s + duration_s
-        meaning = "cancelled" if letter == "C" else "stages"
+        meaning = "stage_events" if letter == "C" else "stages"
         self.stager.append(Line(end_s, f"{letter} {_stamp(end_s)} {where} {tail}", meaning))
         if letter == "C":
             self.cancelled_count += 1
@@ -171,11 +181,13 @@ class FileSystem:
                 "user": requester,
                 "size_bytes": file.size_bytes,
                 "is_failed": letter == "E",
+                "started_at": _us(at_s),
+                "duration_s": duration_s,
             }
         )
-        self.durations.append(
-            {"inode": file.inode, "copy": copy, "vsn": vsn, "began_at": _us(at_s), "duration_s": duration_s}
-        )
+        if letter == "E" and chance.happens(0.7):
+            # Some are tried again in the second in which they failed.
+            self._stage(end_s + chance.integer(0, 1), file, copy, vsn, is_again=True)
 
     def collect_truth(self) -> dict[str, Any]:
         """What a reader must find in both logs."""
@@ -192,7 +204,7 @@ class FileSystem:
             "migrations": self.copies,
             "archive_sets": sets,
             "stages": self.stages,
-            "stage_durations": self.durations,
+            "stage_starts": self.starts,
             "cancelled_count": self.cancelled_count,
             "failed_count": sum(stage["is_failed"] for stage in self.stages),
             "lost_end_count": self.lost_end_count,

@@ -36,6 +36,8 @@ TABLES = {
     "srb_sessions": ("closed_at", "srb_session_id"),
     "mount_summaries": ("ended_at", "mount_summary_id"),
     "snapshots": ("listed_at", "snapshot_id"),
+    "stage_starts": ("last_event_at", "stage_start_id"),
+    "cache_reads": ("ended_at", "cache_read_id"),
     "unitree_jobs": ("ended_at", "job_id"),
     "mounts": ("last_event_at", "mount_id"),
     "tape_operations": ("last_event_at", "operation_id"),

@@ -467,7 +467,8 @@ class Mart:
         forgotten (`tapewise forget`) are covered, except for one client of an archive that counts no
         single clients (mart.archives), and except days that were forgotten before the warehouse had
         mart.hit_cells. On a forgotten day within which a staging bypass began or ended, gets are
-        unknown unless a stage or their log is evidence.
+        unknown unless a stage or their log is evidence. A get of which a cache had some bytes is
+        neither hit nor miss here, but unknown; mart.cache_read_days has its bytes.
 
         Args:
             archive: only this archive (null = all)
@@ -524,6 +525,115 @@ class Mart:
             FROM mart.cache_hits(since => now() - INTERVAL '1 month', grouped_by => 'day')
             WHERE kind = 'measured'
             ORDER BY archive, starts_on
+        """
+
+    def cache_read_days(
+        self,
+        *,
+        archive: Values = None,
+        kind: Values = None,
+        interface: Values = None,
+        read_count: Values = None,
+        hit_count: Values = None,
+        partial_count: Values = None,
+        miss_count: Values = None,
+        hit_bytes: Values = None,
+        missed_bytes: Values = None,
+        bypassed_bytes: Values = None,
+        byte_hit_ratio: Values = None,
+        starts_on: Values = None,
+    ) -> pl.DataFrame:
+        """One row per archive, interface and local day with such reads.
+
+        How many bytes of the reads of a day a cache had (mart.cache_reads). Days without such reads
+        have no row, and neither have archives whose logs report no such bytes; mart.cache_hits counts
+        gets whose file was on disk as a whole. Days whose detail the archive has forgotten (`tapewise
+        forget`) are not covered.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            interface: the program that read the files (xrootd, ...)
+            read_count: reads, without those that the log calls failed
+            hit_count: how many of the reads found all their bytes in the cache
+            partial_count: how many found some of them
+            miss_count: how many found none
+            hit_bytes: bytes that were in the cache
+            missed_bytes: bytes that were fetched into the cache
+            bypassed_bytes: bytes that were read past the cache
+            byte_hit_ratio: hit_bytes over the sum of hit_bytes, missed_bytes and bypassed_bytes (0 to
+                1); null if no byte was read
+            starts_on: local date of the day, in the archive's own zone
+
+        In SQL:
+
+            SELECT archive, starts_on, read_count, partial_count, byte_hit_ratio
+            FROM mart.cache_read_days
+            WHERE starts_on >= CURRENT_DATE - 30
+            ORDER BY archive, starts_on
+        """
+
+    def cache_reads(
+        self,
+        *,
+        cache_read_id: Values = None,
+        archive: Values = None,
+        kind: Values = None,
+        timezone: Values = None,
+        source: Values = None,
+        interface: Values = None,
+        class_of_service: Values = None,
+        file_key: Values = None,
+        outcome: Values = None,
+        size_bytes: Values = None,
+        hit_bytes: Values = None,
+        missed_bytes: Values = None,
+        bypassed_bytes: Values = None,
+        byte_hit_ratio: Values = None,
+        is_failed: Values = None,
+        is_time_ambiguous: Values = None,
+        ended_at: Values = None,
+    ) -> pl.DataFrame:
+        """One row per read of a file, from open to close.
+
+        Reads through a cache, as reported by counted sources whose logs say how many bytes of each read
+        the cache had. One read may be both hit and miss, so these are no hits or misses of
+        mart.cache_hits. Each read is a get of mart.transfers, too. Filter on ended_at, so that months
+        outside the range are not read.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            cache_read_id: number of the row in the warehouse, for `tapewise explain row`; changes when
+                the source is re-read
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            timezone: the archive's time zone, in which its days are counted
+            source: the stream of logs that reported it
+            interface: the program that read the file (xrootd, ...)
+            class_of_service: class of service, null if the log does not say
+            file_key: 64-bit key of the file's path in the archive, null if the log does not say
+            outcome: hit (the cache had all bytes), miss (it had none) or partial (it had some); null if
+                no byte was read
+            size_bytes: bytes read, the sum of the three below; a file may be read in part, or more than
+                once
+            hit_bytes: bytes that were in the cache
+            missed_bytes: bytes that were fetched into the cache
+            bypassed_bytes: bytes that were read past the cache
+            byte_hit_ratio: hit_bytes over size_bytes (0 to 1), null if no byte was read
+            is_failed: whether the read failed, null if the log does not say
+            is_time_ambiguous: whether its local time occurs twice (or never) because of daylight saving
+            ended_at: when the file was closed
+
+        In SQL:
+
+            SELECT archive, outcome, count(*) AS read_count, sum(hit_bytes) / nullif(sum(size_bytes), 0) AS byte_hit_ratio
+            FROM mart.cache_reads
+            WHERE ended_at >= now() - INTERVAL '1 month'
+            GROUP BY archive, outcome
+            ORDER BY archive, outcome
         """
 
     def class_days(
@@ -6169,7 +6279,7 @@ class Mart:
             source: the stream of logs that the line belongs to
             fact_table: the fact table in which it is stored (transfers, opens, namespace_events,
                 unitree_jobs, stages, transfer_starts, tape_events, migrations, srb_sessions,
-                mount_summaries or snapshots)
+                mount_summaries, snapshots, stage_events or cache_reads)
             interface: the program that wrote it (ftp, nft, hsi, ...)
             direction: put or get, null if the line is about neither
             client: name of the client machine, null if the log does not say
@@ -6432,6 +6542,73 @@ class Mart:
             ORDER BY cells.starts_on
         """
 
+    def stage_starts(
+        self,
+        *,
+        stage_start_id: Values = None,
+        stage_id: Values = None,
+        archive: Values = None,
+        kind: Values = None,
+        source: Values = None,
+        interface: Values = None,
+        user_id: Values = None,
+        class_of_service: Values = None,
+        file_key: Values = None,
+        vsn: Values = None,
+        drive: Values = None,
+        copy_number: Values = None,
+        outcome: Values = None,
+        size_bytes: Values = None,
+        elapsed_s: Values = None,
+        is_time_ambiguous: Values = None,
+        started_at: Values = None,
+        ended_at: Values = None,
+        last_event_at: Values = None,
+    ) -> pl.DataFrame:
+        """One row per stage that began.
+
+        Stages that began, as reported by logs that have a line for the start, each with how it ended.
+        The sources are those of mart.stages, which has the ends and takes their durations from here. A
+        start whose end was not logged within a day, before another start of the same copy, is
+        unfinished: the stage is still under way, or its line is lost. Filter on last_event_at, so that
+        months outside the range are not read.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            stage_start_id: number of the event, a row of core.stage_events, for `tapewise explain row`;
+                changes when the source is re-read
+            stage_id: the stage with which it ended, as in mart.stages; null if it was cancelled or is
+                unfinished
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            source: the stream of logs that reported it
+            interface: the program that staged the file (samqfs, ...)
+            user_id: number of the user in the warehouse, null if the log does not say
+            class_of_service: class of service, null if the log does not say
+            file_key: 64-bit key of the file's path in the archive, null if the log does not say
+            vsn: the cartridge from which the file is read (its volume serial number), null if the log
+                does not say
+            drive: the drive, null if the log does not say
+            copy_number: which of the file's copies on tape it is, null if the log does not say
+            outcome: staged, failed, cancelled or unfinished
+            size_bytes: bytes to stage, null if the log does not say
+            elapsed_s: seconds from started_at to ended_at; null while it is unfinished
+            is_time_ambiguous: whether one of its events has a local time that occurs twice (or never)
+                because of daylight saving
+            started_at: when the stage began
+            ended_at: when the stage ended or was cancelled; null while it is unfinished
+            last_event_at: when its last event happened, which is its start while it is unfinished
+
+        In SQL:
+
+            SELECT archive, outcome, count(*) AS stage_count, percentile_cont(0.5) WITHIN GROUP (ORDER BY elapsed_s) AS median_s
+            FROM mart.stage_starts
+            WHERE last_event_at >= now() - INTERVAL '1 month'
+            GROUP BY archive, outcome
+            ORDER BY archive, outcome
+        """
+
     def stage_times(
         self,
         *,
@@ -6539,7 +6716,8 @@ class Mart:
             copy_number: which of the file's copies on tape it is, null if the log does not say
             status_code: the log's own code for the outcome, null if it has none
             size_bytes: bytes staged, null if the log does not say
-            duration_s: seconds it took to stage the file (tape access and copying to disk)
+            duration_s: seconds it took to stage the file (tape access and copying to disk), null if the
+                log does not say
             queue_s: seconds that the file waited in the queue beforehand, null if the log does not say
             is_failed: whether the stage failed
             is_failure_logged: whether the log reports failed stages; if not, it is unknown which of its
@@ -6549,8 +6727,8 @@ class Mart:
                 here is noon by the source's clock
             is_duration_coarse: whether the duration is in whole seconds, or 0.499 for less than one
             is_duration_below_clock: whether the duration is below the resolution of the source's clock
-            started_at: when staging began; staged_at - duration_s if the log gives only the end, null
-                without a duration
+            started_at: when staging began, as in mart.stage_starts if the log has a line for that;
+                staged_at - duration_s if it gives only the end and a duration; null otherwise
             staged_at: when the file was on disk
 
         In SQL:

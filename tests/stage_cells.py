@@ -14,10 +14,16 @@ _RECOUNT = """
                 CASE WHEN span = 'year' THEN 1 ELSE extract(month FROM local_at)::int END,
                 CASE WHEN span = 'day' THEN extract(day FROM local_at)::int ELSE 1 END
             ) AS starts_on,
-            CASE WHEN duration_s < 0 THEN 0 WHEN duration_s >= 1000000000 THEN 2000000180
-                WHEN duration_s < 10 THEN div(duration_s::numeric, 0.05)
-                WHEN duration_s >= 10 THEN 200 + div(duration_s::numeric - 10, 0.5) END::integer AS bin
-        FROM core.stages JOIN (SELECT id, timezone FROM core.archives) AS archives ON archives.id = archive_id
+            CASE WHEN took_s < 0 THEN 0 WHEN took_s >= 1000000000 THEN 2000000180
+                WHEN took_s < 10 THEN div(took_s::numeric, 0.05)
+                WHEN took_s >= 10 THEN 200 + div(took_s::numeric - 10, 0.5) END::integer AS bin
+        FROM core.stages CROSS JOIN LATERAL (
+            SELECT coalesce(stages.duration_s, (
+                SELECT extract(EPOCH FROM stages.staged_at - first_event_at) FROM core.stage_starts
+                WHERE stage_starts.archive_id = stages.archive_id AND last_event_at = stages.staged_at
+                    AND stage_id = stages.id
+            )) AS took_s
+        ) AS times JOIN (SELECT id, timezone FROM core.archives) AS archives ON archives.id = archive_id
         CROSS JOIN LATERAL (SELECT staged_at AT TIME ZONE timezone AS local_at) AS moments
         CROSS JOIN (VALUES ('day'), ('month'), ('year')) AS spans (span)
     ),

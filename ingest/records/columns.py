@@ -39,7 +39,7 @@ RECORD_SCHEMA: dict[str, pl.DataType] = {
     "is_duration_below_clock": pl.Boolean(),
     "is_size_saturated": pl.Boolean(),
     "is_rate_inconsistent": pl.Boolean(),
-    # name-space events
+    # name-space events; events of tapes, catalogues and stages have a kind too
     "kind": pl.String(),
     "new_archive_path": pl.String(),
     # UniTree's jobs; transfers and stages have the persona too
@@ -95,6 +95,10 @@ RECORD_SCHEMA: dict[str, pl.DataType] = {
     "is_full": pl.Boolean(),
     "is_up": pl.Boolean(),
     "capacity_bytes": pl.Int64(),
+    # reads through a cache
+    "hit_bytes": pl.Int64(),
+    "missed_bytes": pl.Int64(),
+    "bypassed_bytes": pl.Int64(),
 }
 # Flags that are null unless the line sets them. All other flags are false by default.
 NULLABLE_FLAGS = ("is_cached", "is_mounted", "is_full", "is_up")

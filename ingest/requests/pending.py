@@ -1,4 +1,4 @@
-"""Rebuilds derived rows (requests, mounts, tape operations) for days whose facts have changed."""
+"""Rebuilds derived rows (requests, mounts, tape operations, starts of stages) where facts have changed."""
 
 from collections.abc import Collection, Iterable
 from datetime import date
@@ -9,6 +9,7 @@ from tapewise.ingest.requests.at_load import LinesAtLoad
 from tapewise.ingest.requests.mounts import rebuild_mounts
 from tapewise.ingest.requests.ranges import LONGEST_RANGE, REACH, find_stale_days
 from tapewise.ingest.requests.rebuild import rebuild_requests
+from tapewise.ingest.requests.stage_starts import rebuild_stage_starts
 from tapewise.schema.errors import DatabaseError
 from tapewise.schema.tables.derived import requests
 from tapewise.schema.writing.loader import copy_encoded
@@ -78,12 +79,13 @@ class Derivations:
             self._stale_days -= settled
 
     def rebuild(self) -> None:
-        """Derive the remaining requests, the mounts and the tape operations."""
+        """Derive the remaining requests, the mounts, the tape operations and the starts of stages."""
         self._send_derived(is_waiting=True)
         add_requests(self._connection, self._changes)
         left = self._stale_days - self._find_derived(self._stale_days)
         rebuild_requests(self._connection, self._settling, self._archive_id, left)
         rebuild_mounts(self._connection, self._settling, self._archive_id, self._days)
+        rebuild_stage_starts(self._connection, self._settling, self._archive_id, self._days)
         self._days, self._stale_days, self._changes = set(), set(), []
 
     def _find_derived(self, days: set[date]) -> set[date]:
@@ -107,7 +109,7 @@ class Derivations:
 def rebuild_derived(
     connection: psycopg.Connection, settling: psycopg.Connection, archive_id: int, days: Collection[date]
 ) -> None:
-    """Rebuild the requests, mounts and tape operations that facts of `days` (UTC) may change.
+    """Rebuild what is derived (requests, mounts and so on) and may change with facts of `days` (UTC).
 
     The other parameters are those of `Derivations`.
     """

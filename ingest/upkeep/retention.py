@@ -17,6 +17,7 @@ from psycopg import sql
 from tapewise.ingest.records.format import BEFORE_RETENTION
 from tapewise.ingest.requests.mounts import forget_mounts
 from tapewise.ingest.requests.pending import rebuild_derived
+from tapewise.ingest.requests.stage_starts import forget_stage_starts
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.errors import RetentionError
 from tapewise.schema.tables.models import FACT_TABLES, event_time_columns
@@ -113,6 +114,7 @@ def forget_detail(
             "DELETE FROM core.requests WHERE archive_id = %(archive_id)s AND ended_at < %(since)s", values
         ).rowcount
         forget_mounts(connection, archive.id, since)
+        forget_stage_starts(connection, archive.id, since)
         # A request that ended just after `since` may have begun before it. It is rebuilt without the deleted
         # lines, as the next load would do.
         with closing(warehouse.connect(Role.OWNER, autocommit=True)) as settling:

@@ -16,6 +16,7 @@ from tapewise.ingest.loading.rollup import sum_counted_cells
 from tapewise.ingest.records.columns import UTC_TIME
 from tapewise.ingest.records.format import BEFORE_RETENTION
 from tapewise.ingest.requests.pending import rebuild_derived
+from tapewise.ingest.requests.stage_starts import drop_stage_starts
 from tapewise.ingest.sources.log_file_rows import delete_log_files
 from tapewise.ingest.sources.sources import Source, get_source
 from tapewise.schema.database import Role, Warehouse
@@ -157,6 +158,7 @@ def delete_facts(connection: psycopg.Connection, source: Source) -> DeletedFacts
     connection.execute(
         "DELETE FROM core.requests WHERE archive_id = %s AND source_id = %s", [source.archive_id, source.id]
     )
+    drop_stage_starts(connection, source.archive_id, source.id)
     end_recount(connection, get_archive(connection, source.archive))
     drop_preparations(connection, source.archive_id)
     count = sum(

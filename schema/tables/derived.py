@@ -145,6 +145,45 @@ tape_operations = _of_tapes(
     sa.CheckConstraint(TAPE_REQUESTERS, name="requester"),
 )
 
+stage_starts = sa.Table(
+    "stage_starts",
+    metadata,
+    sa.Column("archive_id", sa.Integer, nullable=False),
+    # When the stage began, and when it ended; as long as no end is known, when it began. Rows are looked up
+    # by these times.
+    instant("first_event_at"),
+    instant("last_event_at"),
+    # The ids of the events: that it began, and that it was cancelled.
+    sa.Column("start_id", sa.BigInteger, nullable=False),
+    sa.Column("cancel_id", sa.BigInteger),
+    # The stage that reports the end. Its own columns are copied for the rollup of stages.
+    sa.Column("stage_id", sa.BigInteger),
+    sa.Column("source_id", sa.Integer, nullable=False),
+    sa.Column("interface", sa.Text, nullable=False),
+    sa.Column("class_of_service", sa.Text),
+    # Null as long as no end is known, and if the line of the end has a duration of its own.
+    sa.Column("duration_s", DOUBLE_PRECISION),
+    sa.Column("is_failed", sa.Boolean),
+    flag("is_time_ambiguous"),
+    sa.Column("user_id", sa.Integer),
+    sa.Column("file_key", sa.BigInteger),
+    sa.Column("vsn", sa.Text),
+    sa.Column("drive", sa.Text),
+    sa.Column("copy_number", sa.Integer),
+    sa.Column("size_bytes", sa.BigInteger),
+    # No stage has two starts. (Many starts have no stage.)
+    sa.Index(
+        "stage_starts_archive_id_last_event_at_stage_id_idx",
+        "archive_id",
+        "last_event_at",
+        "stage_id",
+        unique=True,
+    ),
+    schema="core",
+    comment="One row per start of a stage that a log reports, with its end if that is known; derived",
+    postgresql_partition_by="RANGE (last_event_at)",
+)
+
 
 def _said_by_people(table: str, comment: str, *columns: sa.schema.SchemaItem) -> sa.Table:
     """A table of what people know but no log contains: its start, its end (null: ongoing) and a note."""

@@ -13,8 +13,8 @@ LOG_FACTS = (
     *("users", "users_of_transfers", "user_names", "clients", "paths"),
     *("open_times", "open_times_of_transfers", "classes_of_service", "classes_of_service_of_transfers"),
     *("accounts", "opens", "deletes", "renames", "copies", "jobs"),
-    *("stages", "migrations", "starts", "hits", "tape_events", "mount_summaries", "srb_sessions"),
-    *("snapshots", "daily_reports"),
+    *("stages", "stage_events", "migrations", "starts", "hits", "tape_events", "mount_summaries"),
+    *("srb_sessions", "snapshots", "cache_reads", "daily_reports"),
 )
 
 

@@ -475,6 +475,33 @@ transfer_starts = _facts(
     sa.CheckConstraint("direction in ('put', 'get')", name="direction"),
 )
 
+stage_events = _facts(
+    "stage_events",
+    "happened_at",
+    "One row per stage that began or was cancelled, where a log has a line for that",
+    sa.Column("kind", sa.Text, nullable=False),
+    sa.Column("size_bytes", sa.BigInteger),
+    sa.Column("archive_path", sa.Text),
+    sa.Column("file_key", sa.BigInteger),
+    *_on_tape(),
+    sa.CheckConstraint("kind in ('started', 'cancelled')", name="kind"),
+    is_outcome_logged=False,
+)
+
+# The line that reports such a read also gives a transfer, whose size is the sum of the three.
+cache_reads = _facts(
+    "cache_reads",
+    "ended_at",
+    "One row per read through a cache whose log reports how many bytes the cache had",
+    # Read from the cache, fetched for it, and read past the cache.
+    sa.Column("hit_bytes", sa.BigInteger, nullable=False),
+    sa.Column("missed_bytes", sa.BigInteger, nullable=False),
+    sa.Column("bypassed_bytes", sa.BigInteger, nullable=False),
+    sa.Column("archive_path", sa.Text),
+    sa.Column("file_key", sa.BigInteger),
+    is_outcome_logged=False,
+)
+
 TAPE_TASKS = "task in ('stage', 'migration')"
 TAPE_REQUESTERS = "requester in ('client', 'repacker')"
 # Into what a session of a drive is divided, in the order in which the steps come (waits come between them).
@@ -587,6 +614,8 @@ FACT_TABLES = (
     srb_sessions,
     mount_summaries,
     snapshots,
+    stage_events,
+    cache_reads,
 )
 
 event_time_columns: dict[str, str] = {table.name: table.info["event_time"] for table in FACT_TABLES}

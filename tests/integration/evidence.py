@@ -337,7 +337,8 @@ def _facts_query(connection: psycopg.Connection, table: str) -> sql.Composable:
         )
         if row[0] not in LINEAGE
     ]
-    assert "size_bytes" in columns or table in ("opens", "unitree_jobs", "daily_reports", "srb_sessions")
+    sizeless = ("opens", "unitree_jobs", "daily_reports", "srb_sessions", "cache_reads")
+    assert "size_bytes" in columns or table in sizeless
     joins = " LEFT JOIN core.archives ON archives.id = rows.archive_id"
     if table in FACTS:
         joins += (

@@ -48,7 +48,7 @@ def loader(warehouse: Warehouse) -> Iterator[psycopg.Connection]:
 
 
 # Kinds of facts that are not those of name-space events.
-KINDS = {"tape_events": "received", "snapshots": "volume"}
+KINDS = {"tape_events": "received", "snapshots": "volume", "stage_events": "started"}
 
 
 def add_fact(connection: psycopg.Connection, table: sa.Table, **given: object) -> dict[str, Any]:

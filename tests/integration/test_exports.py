@@ -36,6 +36,8 @@ TIMES = {
     "srb_sessions": "closed_at",
     "mount_summaries": "ended_at",
     "snapshots": "listed_at",
+    "stage_events": "happened_at",
+    "cache_reads": "ended_at",
     "unitree_jobs": "ended_at",
     "tape_events": "happened_at",
 }

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import random
 from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, date, datetime, timedelta
@@ -347,6 +348,55 @@ def test_hits_are_the_evidence_for_the_hit_ratio(
     ) == [
         (10, 9.0, 900.0, datetime(2019, 3, 5, 9, 6, 51, tzinfo=UTC), datetime(2019, 3, 5, 9, 7, tzinfo=UTC))
     ]
+    check_warehouse(warehouse)
+
+
+# XRootD's cache
+
+
+def test_a_read_of_which_the_cache_had_a_part_is_neither_hit_nor_miss(
+    warehouse: Warehouse, load: Load, tmp_path: Path
+) -> None:
+    """The log is made up; the expected numbers are counted in its lines."""
+    dice = random.Random(5)
+    reads = [
+        {
+            **json.loads(FORMATS["xrdpfc"].examples[1]),
+            "attach_t": 1_709_596_800 + 7_000 * number - 30,
+            "detach_t": 1_709_596_800 + 7_000 * number,
+            **dict(zip(("b_hit", "b_miss", "b_bypass"), dice.sample(parts, 3), strict=True)),
+        }
+        for number, parts in enumerate(dice.choices([(0, 0, 7), (2**40, 5, 0), (1, 2, 3), (0, 0, 0)], k=40))
+    ]
+    tally = load(write(tmp_path, "xrdpfc", [json.dumps(read) for read in reads]), "xrdpfc").tally
+    assert (tally.loaded_count, tally.loaded) == (40, {"transfers": 40})
+    expected: dict[date, list[int]] = {}
+    for read in reads:
+        day = datetime.fromtimestamp(read["detach_t"], UTC).date()
+        hit, rest = read["b_hit"], read["b_miss"] + read["b_bypass"]
+        counts = [1, hit > 0 == rest, hit > 0 < rest, hit == 0 < rest, hit, read["b_miss"], read["b_bypass"]]
+        expected[day] = [sum(pair) for pair in zip(expected.get(day, [0] * 7), counts, strict=True)]
+    assert {sum(counts[number] for counts in expected.values()) > 0 for number in range(7)} == {True}
+    rows = fetch(
+        warehouse,
+        "SELECT starts_on, read_count, hit_count, partial_count, miss_count, hit_bytes, missed_bytes,"
+        " bypassed_bytes, byte_hit_ratio FROM mart.cache_read_days",
+        Role.READER,
+    )
+    assert {day: [int(value) for value in counts] for day, *counts, _ in rows} == expected
+    for day, *_, ratio in rows:
+        assert ratio == pytest.approx(expected[day][4] / sum(expected[day][4:]), rel=1e-12)
+    # The bytes of a read are those of its transfer.
+    assert fetch(
+        warehouse,
+        "SELECT count(*) FROM core.transfers JOIN mart.cache_reads USING (ended_at, file_key, size_bytes)",
+    ) == [(40,)]
+    assert fetch(
+        warehouse,
+        "SELECT get_count, cached_count, uncached_count, unknown_count, byte_hit_ratio"
+        " FROM mart.cache_hits()",
+        Role.READER,
+    ) == [(40, 0, 0, 40, None)]
     check_warehouse(warehouse)
 
 

@@ -443,6 +443,7 @@ def test_objects_that_read_facts_of_logs_declare_their_needs(each: MartObject) -
     fact_tables = [table.name for table in FACT_TABLES]
     derived = ["mounts", "tape_operations", "activity_cells", "day_cells", "size_cells", "request_cells"]
     derived += [
+        "stage_starts",
         "hit_cells",
         "user_cells",
         "open_cells",
@@ -527,6 +528,8 @@ def test_the_reading_role_sees_no_name_anywhere(database: psycopg.Connection) ->
             "transfer_starts": [secret | {"capability": "canary", "network": "canary"}],
             "tape_events": [{"account": "canary", "capability": "canary", "drive": "d1"}],
             "daily_reports": [{"user": "canary", "figures": '{"put_count":1}'}],
+            "stage_events": [secret],
+            "cache_reads": [secret],
             "migrations": [secret],
             "srb_sessions": [secret],
             "snapshots": [secret | {"kind": "file", "is_up": True}],

@@ -58,6 +58,10 @@ TABLES = {
         " 'job_id', 'start_id'] FROM core.requests"
     ),
     "mounts": "SELECT to_jsonb(mounts) - ARRAY['mount_id', 'user_id', 'host_id'] FROM core.mounts",
+    "starts of stages": (
+        "SELECT to_jsonb(stage_starts) - ARRAY['start_id', 'cancel_id', 'stage_id', 'user_id']"
+        " FROM core.stage_starts"
+    ),
     "lineage": (
         "SELECT path, line_number, line_hash, occurrence FROM core.transfers"
         " JOIN ledger.log_files ON log_files.id = log_file_id"

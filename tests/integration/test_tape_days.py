@@ -46,8 +46,6 @@ REASONS = {
     "totals again": "totals of a session without a status, or of one that reads and writes no files",
     "only verified": "a file that is only verified",
     "no data": "a directory, a link, a removable-media file or an index",
-    "began": "a stage that began or was cancelled",
-    "cancelled": "a stage that began or was cancelled",
     "given up": "a copy that was given up",
 }
 
@@ -403,10 +401,22 @@ def test_samqfs(warehouse: Warehouse, folder: Path, truth: dict[str, Any]):
     stages = fetch(
         warehouse,
         f"""
-        SELECT {us("staged_at")}, vsn, drive, copy_number, users.name AS user, size_bytes, is_failed
+        SELECT {us("staged_at")}, vsn, drive, copy_number, users.name AS user, size_bytes, is_failed,
+            {us("started_at")}, duration_s
         FROM mart.stages JOIN core.users AS users ON users.id = stages.user_id
         """,
     )
     assert in_order(stages) == in_order(truth["samqfs"]["stages"])
     assert sum(row["is_failed"] for row in stages) == truth["samqfs"]["failed_count"] > 0
+    starts = fetch(
+        warehouse,
+        f"""
+        SELECT {us("started_at")}, {us("ended_at")}, vsn, copy_number, users.name AS user, size_bytes, outcome
+        FROM mart.stage_starts AS starts JOIN core.users AS users ON users.id = starts.user_id
+        """,
+    )
+    assert in_order(starts) == in_order(truth["samqfs"]["stage_starts"])
+    outcomes = Counter(row["outcome"] for row in starts)
+    assert outcomes["cancelled"] == truth["samqfs"]["cancelled_count"] > 0
+    assert outcomes["unfinished"] == truth["samqfs"]["lost_end_count"] > 0
     check_warehouse(warehouse)

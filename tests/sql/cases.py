@@ -49,6 +49,8 @@ from tests.user_cells import fill_user_cells
 Row = dict[str, Any]
 
 CASES_FOLDER = Path(__file__).parent
+# Tables that are derived from the facts.
+DERIVED = ("requests", "mounts", "tape_operations", "stage_starts")
 # Files in an object's folder that are not cases.
 NO_CASES = {"mutants.yaml", "equivalent.yaml", "putting_together.yaml"}
 ELSEWHERE = "America/Los_Angeles"  # the session's zone if all archives are in UTC
@@ -102,6 +104,24 @@ _DEFAULTS: dict[str, Row] = {
         "staged_at": "2000-01-15T12:00:00Z",
         "is_duration_coarse": False,
         "is_duration_below_clock": False,
+    },
+    "stage_events": _COMMON
+    | {
+        "interface": "samqfs",
+        "operation": "stage",
+        "kind": "started",
+        "happened_at": "2000-01-15T11:59:00Z",
+        "is_failed": None,
+    },
+    "cache_reads": _COMMON
+    | {
+        "interface": "xrootd",
+        "operation": "file_close",
+        "ended_at": "2000-01-15T12:00:00Z",
+        "hit_bytes": 0,
+        "missed_bytes": 0,
+        "bypassed_bytes": 0,
+        "is_failed": None,
     },
     "daily_reports": _COMMON
     | {
@@ -335,6 +355,7 @@ _EVENT_TIMES = event_time_columns | {
     "requests": "ended_at",
     "mounts": "last_event_at",
     "tape_operations": "last_event_at",
+    "stage_starts": "last_event_at",
 }
 _SCHEMAS = dict.fromkeys(
     ("log_files", "loaded_rows", "ignored_lines", "rejected_lines"), "ledger"
@@ -494,7 +515,7 @@ def make_partitions(connection: psycopg.Connection, cases: Iterable[Case]) -> No
         for table, rows in case.given.items():
             for row in rows if table in _EVENT_TIMES else ():
                 moment = str(row.get(_EVENT_TIMES[table], _DEFAULTS[table][_EVENT_TIMES[table]]))
-                for each in (table, "requests", "mounts", "tape_operations"):  # derived from the others
+                for each in (table, *DERIVED):
                     months[each].add(f"{moment[:7]}-01")
     for table, found in months.items():
         connection.execute("SELECT core.make_partitions(%s, %s::date[])", [table, sorted(found)])

@@ -1,4 +1,4 @@
-"""Breaks each rule that derives requests, mounts and tape operations, and checks that a case fails."""
+"""Breaks each rule that derives requests, mounts and so on from facts, and checks that a case fails."""
 
 import zlib
 from collections.abc import Iterator
@@ -7,17 +7,17 @@ from itertools import chain
 import psycopg
 import pytest
 
-from tapewise.ingest.requests import mounts
+from tapewise.ingest.requests import mounts, stage_starts
 from tapewise.ingest.requests import rebuild as requests
 from tapewise.schema.database import Role
 from tapewise.schema.tables.mart import read_mart
 from tests.conftest import Site
 from tests.sql import test_mutants as mutants_of_mart
-from tests.sql.cases import CASES_FOLDER, find_cases, make_partitions
+from tests.sql.cases import CASES_FOLDER, DERIVED, find_cases, make_partitions
 from tests.sql.mutants import Mutant, find_failing_case, read_mutants
 
 # The derived tables. Each is shown by the view of the same name.
-STATEMENTS = ("requests", "mounts", "tape_operations")
+STATEMENTS = DERIVED
 OBJECTS = [each for each in read_mart() if each.name in STATEMENTS]
 CASES = {name: [case for case in find_cases() if case.object_name == name] for name in STATEMENTS}
 MUTANTS = [
@@ -28,7 +28,7 @@ MUTANTS = [
 # For each derived table, its queries: the dictionary that contains each, and the key.
 QUERIES = {
     "requests": [(held, name) for held in (requests.LINES, requests.STEPS) for name in held],
-    **{name: [(mounts._STATEMENTS, name)] for name in mounts._STATEMENTS},
+    **{name: [(held, name)] for held in (mounts._STATEMENTS, stage_starts._STATEMENTS) for name in held},
 }
 
 # Tried as in test_mutants.py, but a larger share of the mutants.

@@ -5,7 +5,16 @@ import pytest
 from tapewise.ingest.sources.coverage_facts import SIGNS, describe_lacking
 
 KINDS = ["copies", "daily reports", "deletes", "jobs", "migrations", "opens", "renames", "srb sessions"]
-KINDS += ["stages", "starts", "mount summaries", "snapshots", "tape events", "transfers"]
+KINDS += [
+    "stages",
+    "stage events",
+    "cache reads",
+    "starts",
+    "mount summaries",
+    "snapshots",
+    "tape events",
+    "transfers",
+]
 
 
 def test_an_empty_log_lacks_all_kinds_of_events():

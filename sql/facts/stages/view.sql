@@ -42,18 +42,37 @@ SELECT
     stages.status_code,
 
     stages.size_bytes,
-    stages.duration_s,
+    coalesce(stages.duration_s, stage_starts.duration_s) AS duration_s,
     stages.queue_s,
 
     stages.is_failed,
     'stages' = any(sources.failure_tables) AS is_failure_logged,
-    stages.is_time_ambiguous,
+    stages.is_time_ambiguous OR coalesce(stage_starts.is_time_ambiguous, FALSE) AS is_time_ambiguous,
     stages.is_time_of_day_unknown,
-    stages.is_duration_coarse,
-    stages.is_duration_below_clock,
+    stages.is_duration_coarse OR coalesce(mod(stage_starts.duration_s::numeric, 1) = 0, FALSE)
+        AS is_duration_coarse,
+    stages.is_duration_below_clock OR coalesce(stage_starts.duration_s < sources.clock_resolution_s, FALSE)
+        AS is_duration_below_clock,
 
-    stages.started_at,
+    coalesce(stages.started_at, stage_starts.first_event_at) AS started_at,
     stages.staged_at
 FROM stages
 INNER JOIN archives ON stages.archive_id = archives.id
-INNER JOIN sources ON stages.source_id = sources.id;
+INNER JOIN sources ON stages.source_id = sources.id
+-- The start, if it is logged in a line of its own. No stage has two. The limit makes the planner look up
+-- starts in the months of the stages; otherwise, it would read those of all months.
+LEFT JOIN
+    LATERAL (
+        SELECT
+            found.duration_s,
+            found.is_time_ambiguous,
+            found.first_event_at
+        FROM core.stage_starts AS found
+        WHERE
+            stages.archive_id = found.archive_id
+            AND stages.staged_at = found.last_event_at
+            AND stages.id = found.stage_id
+        ORDER BY found.start_id
+        LIMIT 1
+    ) AS stage_starts
+    ON TRUE;

@@ -121,12 +121,14 @@ others AS (
         ) AS has_paths,
         bool_or(loaded.is_counted AND loaded.fact_table = 'unitree_jobs') AS has_jobs,
         bool_or(loaded.has_counted_stages AND loaded.fact_table = 'stages') AS has_stages,
+        bool_or(loaded.has_counted_stages AND loaded.fact_table = 'stage_events') AS has_stage_events,
         bool_or(loaded.is_counted AND loaded.fact_table = 'transfer_starts') AS has_starts,
         bool_or(loaded.is_counted AND loaded.fact_table = 'migrations') AS has_migrations,
         bool_or(loaded.is_counted AND loaded.fact_table = 'srb_sessions') AS has_srb_sessions,
         bool_or(loaded.is_counted AND loaded.fact_table = 'tape_events') AS has_tape_events,
         bool_or(loaded.is_counted AND loaded.fact_table = 'mount_summaries') AS has_mount_summaries,
         bool_or(loaded.is_counted AND loaded.fact_table = 'snapshots') AS has_snapshots,
+        bool_or(loaded.is_counted AND loaded.fact_table = 'cache_reads') AS has_cache_reads,
         bool_or(loaded.is_counted AND loaded.fact_table = 'daily_reports') AS has_daily_reports
     FROM loaded
     GROUP BY loaded.archive_id
@@ -205,6 +207,7 @@ CROSS JOIN LATERAL (
     ('copies', others.has_copies),
     ('jobs', others.has_jobs),
     ('stages', others.has_stages),
+    ('stage_events', others.has_stage_events),
     ('migrations', others.has_migrations),
     ('starts', others.has_starts),
     ('hits', requests.has_hits),
@@ -212,5 +215,6 @@ CROSS JOIN LATERAL (
     ('mount_summaries', others.has_mount_summaries),
     ('srb_sessions', others.has_srb_sessions),
     ('snapshots', others.has_snapshots),
+    ('cache_reads', others.has_cache_reads),
     ('daily_reports', others.has_daily_reports)
 ) AS facts (fact, is_held);

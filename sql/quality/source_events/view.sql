@@ -44,6 +44,14 @@ snapshots AS (
     SELECT * FROM core.snapshots
 ),
 
+stage_events AS (
+    SELECT * FROM core.stage_events
+),
+
+cache_reads AS (
+    SELECT * FROM core.cache_reads
+),
+
 sources AS (
     SELECT * FROM ledger.sources
 ),
@@ -178,6 +186,28 @@ events AS (
         FALSE AS is_time_of_day_unknown,
         snapshots.listed_at AS event_at
     FROM snapshots
+    UNION ALL
+    SELECT
+        stage_events.source_id,
+        'stage_events' AS fact_table,
+        stage_events.interface,
+        NULL AS direction,
+        stage_events.host_id,
+        stage_events.class_of_service,
+        FALSE AS is_time_of_day_unknown,
+        stage_events.happened_at AS event_at
+    FROM stage_events
+    UNION ALL
+    SELECT
+        cache_reads.source_id,
+        'cache_reads' AS fact_table,
+        cache_reads.interface,
+        NULL AS direction,
+        cache_reads.host_id,
+        cache_reads.class_of_service,
+        FALSE AS is_time_of_day_unknown,
+        cache_reads.ended_at AS event_at
+    FROM cache_reads
 )
 
 SELECT

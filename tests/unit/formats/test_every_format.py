@@ -41,6 +41,7 @@ from tests.stamps import has_local_times, restamp
 TABLES = {table.name for table in FACT_TABLES}
 KINDS = {
     "namespace_events": {"delete", "rename", "copy"},
+    "stage_events": {"started", "cancelled"},
     "snapshots": {"volume", "drive", "queue", "file", "account"},
     "tape_events": {
         *("received", "mount requested", "mounted", "positioned", "transferred"),
@@ -51,7 +52,10 @@ KINDS = {
 # and whether a cartridge was mounted.
 UNKNOWN = {
     ("is_failed", table)
-    for table in ("unitree_jobs", "tape_events", "srb_sessions", "mount_summaries", "snapshots")
+    for table in (
+        *("unitree_jobs", "tape_events", "srb_sessions", "mount_summaries", "snapshots", "stage_events"),
+        "cache_reads",
+    )
 } | {(name, table) for table in TABLES for name in ("is_cached", "is_mounted", "is_full", "is_up")}
 LAYOUTS = {name: layout for name, each in FORMATS.items() if (layout := find_layout(each))}
 IGNORED = {BLANK, NO_ARCHIVE, NO_FIGURES, TABLE_HEADING} | {

@@ -129,6 +129,20 @@ def test_a_cached_file_was_read_from_its_open_to_its_close(sample_logs: Path):
     assert found["archive_path"].endswith("EVNT.18541195._000368.pool.root.1")
 
 
+def test_a_read_through_xrootds_cache_has_three_kinds_of_bytes(sample_logs: Path):
+    lines = (sample_logs / TODAY / "xrdpfc-gstream.real.log").read_text().splitlines()
+    format_ = FORMATS["xrdpfc"]
+    (found,) = format_.parse_further(pl.Series(lines), settings_of(format_, "UTC")).to_dicts()
+    assert found["table"] == "cache_reads"
+    assert [found[name] for name in ("hit_bytes", "missed_bytes", "bypassed_bytes")] == [
+        362_827_532,
+        5_699_773,
+        0,
+    ]
+    assert found["event_at"] == datetime.fromtimestamp(1_618_638_245, UTC)
+    assert found["archive_path"].endswith("EVNT.18541195._000368.pool.root.1")
+
+
 def test_an_object_of_xrootd_may_end_with_nul():
     line = FORMATS["xrdpfc"].examples[1]
     assert record("xrdpfc", f"{line}\x00") == record("xrdpfc", line)
@@ -164,7 +178,13 @@ def test_a_stage_of_the_stager_finished_or_failed(sample_logs: Path):
         15_703,
         "root",
     )
-    assert began["ignored"] == "a stage that began or was cancelled"
+    assert (began["table"], began["kind"]) == ("stage_events", "started")
+    assert (began["archive_path"], began["size_bytes"], began["copy_number"]) == (
+        "/sam1/testdir0/fileez",
+        1_428_718,
+        1,
+    )
+    assert (began["vsn"], began["drive"]) == ("disk01", None)
     line = "F 2004/02/03 14:37:41 lt CFX598 5410.23 15339.5 15703 /sam9/a 1 b 2 1 kim other lee 42 V"
     assert (record("samqfs", line)["archive_path"], record("samqfs", line)["user"]) == (
         "/sam9/a 1 b 2",
