@@ -60,7 +60,8 @@ FROM stages
 INNER JOIN archives ON stages.archive_id = archives.id
 INNER JOIN sources ON stages.source_id = sources.id
 -- The start, if it is logged in a line of its own. No stage has two. The limit makes the planner look up
--- starts in the months of the stages; otherwise, it would read those of all months.
+-- starts in the months of the stages; otherwise, it would read those of all months. Stages whose line has
+-- their duration, which are most, are not looked up.
 LEFT JOIN
     LATERAL (
         SELECT
@@ -69,7 +70,8 @@ LEFT JOIN
             found.first_event_at
         FROM core.stage_starts AS found
         WHERE
-            stages.archive_id = found.archive_id
+            stages.duration_s IS NULL
+            AND stages.archive_id = found.archive_id
             AND stages.staged_at = found.last_event_at
             AND stages.id = found.stage_id
         ORDER BY found.start_id
