@@ -28,7 +28,8 @@ from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from tapewise.ingest.formats.registry import find_format
-from tapewise.ingest.loading.loads import FileResult, load_file
+from tapewise.ingest.loading.file_results import FileResult
+from tapewise.ingest.loading.loads import load_file
 from tapewise.ingest.reading import segments
 from tapewise.ingest.sources.sources import Source, SourceRequest, make_source
 from tapewise.schema.database import Role, Warehouse

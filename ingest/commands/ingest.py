@@ -26,7 +26,7 @@ from tapewise.ingest.commands.path_loads import (
 )
 from tapewise.ingest.commands.paths import STANDARD_INPUT, expand_paths, recursive_option, strip_option
 from tapewise.ingest.detection.choosing import Choices, choose_formats
-from tapewise.ingest.loading.loads import FileResult
+from tapewise.ingest.loading.file_results import FileResult
 from tapewise.ingest.pseudonyms.keys import get_key
 from tapewise.ingest.reading.balances import Tally
 from tapewise.ingest.records.format import Format

@@ -10,7 +10,7 @@ import click
 import psycopg
 
 from tapewise.ingest.commands.output import describe_outcome, result_to_json
-from tapewise.ingest.loading.loads import FileResult
+from tapewise.ingest.loading.file_results import FileResult
 from tapewise.ingest.nightly.metrics import (
     RefreshReport,
     RoundReport,

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from tapewise.ingest.loading.loads import FileResult
+from tapewise.ingest.loading.file_results import FileResult
 from tapewise.ingest.nightly.run import SourceOutcome
 from tapewise.schema.errors import LogFileError, TapewiseError
 from tapewise.schema.texts import escape_controls

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tapewise.ingest.detection.choosing import Choices
 from tapewise.ingest.formats.registry import find_format
-from tapewise.ingest.loading.loads import FileResult
+from tapewise.ingest.loading.file_results import FileResult
 from tapewise.ingest.loading.workers import FileTask, read_files
 from tapewise.ingest.nightly.run import prepare_source
 from tapewise.ingest.pseudonyms.keys import PseudonymKey

@@ -10,7 +10,8 @@ from tapewise.ingest.ledger.known_segments import find_segments
 from tapewise.ingest.ledger.other_sources import OtherHolders
 from tapewise.ingest.ledger.resuming import FileRequest, check_dates, find_last_stops, settle_date
 from tapewise.ingest.ledger.stored_identities import StoredIdentities
-from tapewise.ingest.loading.loads import FileResult, Progress, check_key
+from tapewise.ingest.loading.file_results import FileResult
+from tapewise.ingest.loading.one_load import Progress, check_key
 from tapewise.ingest.reading.balances import Tally
 from tapewise.ingest.reading.files import open_log
 from tapewise.ingest.reading.interruptions import begins_again, converting_errors

@@ -19,7 +19,8 @@ from warnings import catch_warnings
 from tapewise.ingest.ledger.log_files import ledger_path
 from tapewise.ingest.ledger.resuming import FileRequest
 from tapewise.ingest.loading.dry_run import preview_file
-from tapewise.ingest.loading.loads import FileResult, load_file, load_together
+from tapewise.ingest.loading.file_results import FileResult
+from tapewise.ingest.loading.loads import load_file, load_together
 from tapewise.ingest.loading.progress import show_count, show_progress
 from tapewise.ingest.sources.log_dates import DateRule
 from tapewise.ingest.sources.sources import Source

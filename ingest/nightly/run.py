@@ -17,7 +17,7 @@ import psycopg
 
 from tapewise.ingest.ledger.log_files import touch_log_files
 from tapewise.ingest.ledger.resuming import find_untouched
-from tapewise.ingest.loading.loads import FileResult
+from tapewise.ingest.loading.file_results import FileResult
 from tapewise.ingest.loading.workers import FileTask, gather_small, read_files
 from tapewise.ingest.nightly.sources import SourcePlan
 from tapewise.ingest.sources.sources import Source, SourceRequest, find_source, make_source, unsaved_source

@@ -10,7 +10,8 @@ import psycopg
 from psycopg.rows import class_row
 
 from tapewise.ingest.ledger.log_files import find_log_file, ledger_path
-from tapewise.ingest.loading.loads import FileResult, load_file
+from tapewise.ingest.loading.file_results import FileResult
+from tapewise.ingest.loading.loads import load_file
 from tapewise.ingest.pseudonyms.keys import PseudonymKey
 from tapewise.ingest.sources.sources import get_source
 from tapewise.schema.database import Role, Warehouse

@@ -12,7 +12,9 @@ from psycopg.rows import class_row
 
 from tapewise.ingest.ledger.log_files import ledger_path
 from tapewise.ingest.ledger.resuming import settle_date
-from tapewise.ingest.loading.loads import FileResult, check_key, load_within
+from tapewise.ingest.loading.file_results import FileResult
+from tapewise.ingest.loading.loads import load_within
+from tapewise.ingest.loading.one_load import check_key
 from tapewise.ingest.pseudonyms.keys import PseudonymKey
 from tapewise.ingest.reading.prefixes import Beginnings, digest_beginnings
 from tapewise.ingest.records.format import BEFORE_RETENTION, Format

@@ -19,7 +19,8 @@ from tapewise.demo.loop import show_loop
 from tapewise.demo.sections import ARCHIVE, EXAMPLES, say
 from tapewise.ingest.commands.output import describe_result
 from tapewise.ingest.formats.registry import find_format
-from tapewise.ingest.loading.loads import FileResult, load_file
+from tapewise.ingest.loading.file_results import FileResult
+from tapewise.ingest.loading.loads import load_file
 from tapewise.ingest.loading.progress import show_progress
 from tapewise.ingest.reading.balances import Tally
 from tapewise.ingest.sources.sources import SourceRequest, make_source

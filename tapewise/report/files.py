@@ -13,7 +13,8 @@ import psycopg
 from tapewise.extras import find_missing
 from tapewise.ingest.commands.output import describe_result, report_failure, result_to_json
 from tapewise.ingest.detection.choosing import SAME_TRANSFERS, Choices
-from tapewise.ingest.loading.loads import FileResult, load_file
+from tapewise.ingest.loading.file_results import FileResult
+from tapewise.ingest.loading.loads import load_file
 from tapewise.ingest.loading.progress import show_progress
 from tapewise.ingest.records.format import Format
 from tapewise.ingest.sources.log_dates import DateRule

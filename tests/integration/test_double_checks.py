@@ -8,7 +8,7 @@ import pytest
 
 from tapewise.double_checks import check_doubles
 from tapewise.ingest.ledger.other_sources import OtherHolders
-from tapewise.ingest.loading.loads import FileResult
+from tapewise.ingest.loading.file_results import FileResult
 from tests.integration.test_exactly_once import make_lines, write
 
 Load = Callable[..., FileResult]

@@ -26,7 +26,7 @@ import pytest
 from psycopg.rows import dict_row
 from scipy import stats
 
-from tapewise.ingest.loading.loads import FileResult
+from tapewise.ingest.loading.file_results import FileResult
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.tables.mart import SQL_FOLDER, rebuild_mart
 

@@ -27,7 +27,7 @@ from hypothesis import strategies as st
 
 from tapewise.ingest.formats.registry import FORMATS, find_format
 from tapewise.ingest.layouts.files import find_layout
-from tapewise.ingest.loading.loads import FileResult
+from tapewise.ingest.loading.file_results import FileResult
 from tapewise.ingest.reading import pipeline
 from tapewise.ingest.reading.file_types import FEW, HEAD_BYTES
 from tapewise.ingest.reading.files import LogFileReader, open_log

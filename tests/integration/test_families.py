@@ -13,7 +13,7 @@ import pytest
 
 from tapewise.ingest.commands.output import describe_result, result_to_json
 from tapewise.ingest.formats.registry import FORMATS
-from tapewise.ingest.loading.loads import FileResult
+from tapewise.ingest.loading.file_results import FileResult
 from tapewise.ingest.upkeep.explanations import explain_line, explain_row
 from tapewise.ingest.upkeep.retention import forget_detail
 from tapewise.ingest.upkeep.source_drops import drop_source

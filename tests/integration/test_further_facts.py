@@ -12,7 +12,8 @@ import pytest
 
 from tapewise.ingest.formats.registry import FORMATS
 from tapewise.ingest.loading.dry_run import preview_file
-from tapewise.ingest.loading.loads import FileResult, load_file
+from tapewise.ingest.loading.file_results import FileResult
+from tapewise.ingest.loading.loads import load_file
 from tapewise.ingest.pseudonyms.keys import PseudonymKey
 from tapewise.ingest.records.format import (
     BEFORE_RETENTION,

@@ -6,7 +6,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from tapewise.ingest.loading.loads import FileResult
+from tapewise.ingest.loading.file_results import FileResult
 from tapewise.schema.database import Role, Warehouse
 
 Load = Callable[..., FileResult]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import psycopg
 
-from tapewise.ingest.loading.loads import FileResult
+from tapewise.ingest.loading.file_results import FileResult
 from tests.integration.example_archive import LOGS
 from tests.sql.cases import run_query
 

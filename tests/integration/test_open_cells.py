@@ -8,7 +8,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from tapewise.ingest.loading.loads import FileResult
+from tapewise.ingest.loading.file_results import FileResult
 from tapewise.ingest.requests.rebuild import rebuild_requests
 from tapewise.ingest.upkeep.retention import forget_detail
 from tapewise.ingest.upkeep.source_drops import drop_source

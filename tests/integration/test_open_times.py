@@ -29,7 +29,7 @@ import pytest
 from psycopg import sql
 from psycopg.rows import dict_row
 
-from tapewise.ingest.loading.loads import FileResult
+from tapewise.ingest.loading.file_results import FileResult
 from tapewise.ingest.requests.rebuild import rebuild_requests
 from tapewise.schema.database import Role, Warehouse
 from tests.hit_cells import fill_hit_cells

@@ -13,9 +13,10 @@ import psycopg
 import pytest
 
 from tapewise.ingest.formats.registry import FORMATS, find_format
-from tapewise.ingest.loading import loads
+from tapewise.ingest.loading import one_load
 from tapewise.ingest.loading.dry_run import preview_file
-from tapewise.ingest.loading.loads import FileResult, load_file
+from tapewise.ingest.loading.file_results import FileResult
+from tapewise.ingest.loading.loads import load_file
 from tapewise.ingest.pseudonyms.keys import PseudonymKey
 from tapewise.ingest.reading.landmarks import MARK, Landmark, LandmarkFinder
 from tapewise.ingest.records.format import Format
@@ -199,13 +200,13 @@ def test_one_of_two_loads_into_two_sources_wins(
     lines = make_lines("nft", 2000)
     path = write(tmp_path / "log", lines)
     both = threading.Barrier(2, timeout=60)
-    lock = loads.lock_archive
+    lock = one_load.lock_archive
 
     def lock_together(connection: psycopg.Connection, archive_id: int, on_wait: object) -> None:
         both.wait()
         lock(connection, archive_id)
 
-    monkeypatch.setattr(loads, "lock_archive", lock_together)
+    monkeypatch.setattr(one_load, "lock_archive", lock_together)
     outcomes: list[FileResult | HeldElsewhereError] = []
 
     def load(source: Source) -> None:

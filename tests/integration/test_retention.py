@@ -15,7 +15,8 @@ import pytest
 from tapewise.checks import check_ledger
 from tapewise.ingest.formats.registry import find_format
 from tapewise.ingest.loading.dry_run import preview_file
-from tapewise.ingest.loading.loads import FileResult, load_file
+from tapewise.ingest.loading.file_results import FileResult
+from tapewise.ingest.loading.loads import load_file
 from tapewise.ingest.nightly.run import prepare_source
 from tapewise.ingest.records.format import BEFORE_RETENTION
 from tapewise.ingest.sources.sources import Source, SourceRequest

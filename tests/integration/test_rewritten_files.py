@@ -12,9 +12,9 @@ import pytest
 
 from tapewise.ingest.formats.registry import find_format
 from tapewise.ingest.ledger import resuming
-from tapewise.ingest.loading import loads
+from tapewise.ingest.loading import one_load
 from tapewise.ingest.loading.dry_run import preview_file
-from tapewise.ingest.loading.loads import FileResult
+from tapewise.ingest.loading.file_results import FileResult
 from tapewise.ingest.reading import pipeline
 from tapewise.ingest.reading.files import LogFileReader, open_log
 from tapewise.ingest.reading.interruptions import TRIES
@@ -103,7 +103,7 @@ def test_a_log_that_is_rewritten_again_and_again_is_refused(
         opened.append(args)
         return open_log(*args, **options)
 
-    monkeypatch.setattr(loads, "open_log", open_noted)
+    monkeypatch.setattr(one_load, "open_log", open_noted)
     before_read(lambda: path.write_bytes(join(make_lines(2 + len(opened)))), is_repeated=True)
     with pytest.raises(RewrittenFileError, match="was rewritten while it was read"):
         load(path, "nft")

@@ -13,7 +13,7 @@ import pytest
 
 from tapewise.ingest.formats.registry import FORMATS
 from tapewise.ingest.loading.dry_run import preview_file
-from tapewise.ingest.loading.loads import FileResult
+from tapewise.ingest.loading.file_results import FileResult
 from tapewise.ingest.records.format import Format, LineSettings
 from tapewise.ingest.sources.sources import SourceRequest
 from tapewise.schema.database import Role, Warehouse

@@ -16,8 +16,9 @@ import pytest
 from tapewise.ingest.formats.registry import FORMATS
 from tapewise.ingest.ledger.resuming import FileRequest
 from tapewise.ingest.ledger.stored_identities import StoredIdentities
-from tapewise.ingest.loading import loads, workers
-from tapewise.ingest.loading.loads import FileResult, load_file, load_together
+from tapewise.ingest.loading import one_load, workers
+from tapewise.ingest.loading.file_results import FileResult
+from tapewise.ingest.loading.loads import load_file, load_together
 from tapewise.ingest.loading.workers import FileTask, gather_small, read_files
 from tapewise.ingest.records.format import Format
 from tapewise.ingest.sources.log_dates import DateRule
@@ -288,7 +289,7 @@ def test_a_load_that_is_broken_off_leaves_nothing_of_any_file(
         connection.execute("SELECT")
 
     with monkeypatch.context() as patch:
-        patch.setattr(loads, "end_log_files", break_off)
+        patch.setattr(one_load, "end_log_files", break_off)
         with pytest.raises(DatabaseError):
             load_together(warehouse, source, [FileRequest(path) for path in paths], now=NOW)
     assert sent[0][0] > 20

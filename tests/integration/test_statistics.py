@@ -8,7 +8,7 @@ import psycopg
 import pytest
 
 from tapewise.checks import check_statistics
-from tapewise.ingest.loading.loads import FileResult
+from tapewise.ingest.loading.file_results import FileResult
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.tables.upgrade import upgrade
 from tests.integration.test_summaries import write_log

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tapewise.ingest.loading.loads import FileResult
+from tapewise.ingest.loading.file_results import FileResult
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.tables.models import transfers
 from tapewise.schema.writing.loader import copy_frame

@@ -22,7 +22,8 @@ from tapewise.examples.cta_lines import FORMS
 from tapewise.examples.cta_truth import QUANTILES
 from tapewise.examples.tape_days import write_days
 from tapewise.ingest.formats.registry import find_format
-from tapewise.ingest.loading.loads import FileResult, load_file
+from tapewise.ingest.loading.file_results import FileResult
+from tapewise.ingest.loading.loads import load_file
 from tapewise.ingest.sources.sources import SourceRequest
 from tapewise.schema.database import Role, Warehouse
 from tests.conftest import NOW, Site, register

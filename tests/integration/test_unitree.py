@@ -11,7 +11,7 @@ import pytest
 
 from tapewise.ingest.formats.registry import find_format
 from tapewise.ingest.loading.dry_run import preview_file
-from tapewise.ingest.loading.loads import FileResult
+from tapewise.ingest.loading.file_results import FileResult
 from tapewise.ingest.sources.archives import drop_archive
 from tapewise.ingest.sources.sources import SourceRequest, find_source
 from tapewise.ingest.upkeep.explanations import LineFate, explain_line, explain_row

@@ -20,7 +20,8 @@ import pytest
 from psycopg.rows import namedtuple_row
 
 from tapewise.ingest.formats.registry import find_format
-from tapewise.ingest.loading.loads import FileResult, load_file
+from tapewise.ingest.loading.file_results import FileResult
+from tapewise.ingest.loading.loads import load_file
 from tapewise.ingest.sources.sources import SourceRequest
 from tapewise.schema.database import Role
 from tests.conftest import NOW, Site, register

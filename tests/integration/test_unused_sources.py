@@ -12,7 +12,8 @@ import pytest
 
 from tapewise.ingest.formats.registry import find_format
 from tapewise.ingest.loading import loads
-from tapewise.ingest.loading.loads import FileResult, load_file
+from tapewise.ingest.loading.file_results import FileResult
+from tapewise.ingest.loading.loads import load_file
 from tapewise.ingest.sources.sources import Source, SourceRequest
 from tapewise.ingest.sources.unused import drop_unused_source, drop_unused_sources
 from tapewise.ingest.upkeep.retention import forget_detail

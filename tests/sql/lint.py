@@ -30,7 +30,7 @@ def read_config(*, is_rust_used: bool) -> FluffConfig:
 def complain_about(text: str) -> list[tuple[int, str]]:
     """Return sqlfluff's complaints about a text: line numbers and messages."""
     found = sqlfluff.lint(text, config=read_config(is_rust_used=True))
-    if any(each["code"] == "PRS" for each in found):  # the parser in Rust does not know all that PostgreSQL does
+    if any(each["code"] == "PRS" for each in found):
         found = sqlfluff.lint(text, config=read_config(is_rust_used=False))
     return [(each["start_line_no"], f"{each['code']} {each['description']}") for each in found]
 
