@@ -78,8 +78,8 @@ archives AS MATERIALIZED (
     WHERE archives.first_at < archives.last_at
 ),
 
--- What a transfer does in the range: 1 begins, 2 goes on from before, 4 takes no time, 5 takes an unknown time.
--- (3 is the end of a transfer, and 0 an edge of the range.)
+-- What a transfer does in the range: 1 begins, 2 goes on from before, 4 takes no time, 5 takes an unknown
+-- time. (3 is the end of a transfer, and 0 an edge of the range.)
 transfers AS MATERIALIZED (
     SELECT
         archives.archive_number,
@@ -134,8 +134,8 @@ events AS (
     WHERE edge.is_covered
 ),
 
--- What holds from an event until the next. Of events at the same time, only the last one lasts, and each shows
--- what holds after all of them: a transfer that begins when another ends does not overlap it.
+-- What holds from an event until the next. Of events at the same time, only the last one lasts, and each
+-- shows what holds after all of them: a transfer that begins when another ends does not overlap it.
 levels AS (
     SELECT
         events.archive_number,

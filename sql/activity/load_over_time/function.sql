@@ -36,9 +36,12 @@ LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
 -- 1. archives, by_day, groups: what the rows are about, and whether the log extends beyond the range.
--- 2. transfers, first_starts, hours, starts, periods: the transfers, and the periods from the first to the last.
--- 3. events, levels: in the order of time, how many transfers are under way after each event, and at what rate.
--- 4. sums, spans, unknown_hours, covered: what is added up for each period, and how much of it the log covers.
+-- 2. transfers, first_starts, hours, starts, periods: the transfers, and the periods from the first to the
+--    last.
+-- 3. events, levels: in the order of time, how many transfers are under way after each event, and at what
+--    rate.
+-- 4. sums, spans, unknown_hours, covered: what is added up for each period, and how much of it the log
+--    covers.
 WITH archives AS (
     SELECT
         archives.archive,
@@ -107,10 +110,10 @@ groups AS MATERIALIZED (
         by_day.direction
 ),
 
--- Rates are added and subtracted millions of times. As floats they would not return to 0, so each is split into
--- two whole numbers, of which sums are exact: KiB/s, and the rest in 2^-30 bytes/s.
--- What a transfer does in the range: 1 begins, 2 goes on from before, 4 takes no time, 5 takes an unknown time.
--- (3 is the end of a transfer, and 0 the beginning of a period.) Three parts of the query read these columns, so they
+-- `kind` is what a transfer does in the range: 1 begins, 2 goes on from before, 4 takes no time, 5 takes an
+-- unknown time. (3 is the end of a transfer, and 0 the beginning of a period.) Rates are added and subtracted
+-- millions of times. As floats they would not return to 0, so each is split into two whole numbers, of which
+-- sums are exact: KiB/s, and the rest in 2^-30 bytes/s. Three parts of the query read these columns, so they
 -- are stored.
 transfers AS MATERIALIZED (
     SELECT
@@ -181,8 +184,8 @@ spans AS (
     GROUP BY groups.archive, groups.timezone
 ),
 
--- Zones differ from UTC by quarters of an hour. Where an hour comes twice, both are found. (Where clocks change by
--- half an hour, as on Lord Howe Island, one hour has 90 minutes.)
+-- Zones differ from UTC by quarters of an hour. Where an hour comes twice, both are found. (Where clocks
+-- change by half an hour, as on Lord Howe Island, one hour has 90 minutes.)
 hours AS (
     SELECT
         spans.archive,
@@ -259,8 +262,8 @@ periods AS (
 ),
 
 -- Where a transfer begins and ends, the number under way and the rate change. Where a period begins, nothing
--- does, but what follows belongs to that period. `value` is the change of the rate in KiB/s or, for a transfer that
--- takes no time or an unknown time, its bytes.
+-- does, but what follows belongs to that period. `value` is the change of the rate in KiB/s or, for a
+-- transfer that takes no time or an unknown time, its bytes.
 events AS (
     SELECT
         transfers.group_number,
@@ -292,8 +295,8 @@ events AS (
     INNER JOIN starts ON groups.archive = starts.archive
 ),
 
--- What holds from an event until the next. Of events at the same time, only the last one lasts, and each shows
--- what holds after all of them: a transfer that begins when another ends does not overlap it.
+-- What holds from an event until the next. Of events at the same time, only the last one lasts, and each
+-- shows what holds after all of them: a transfer that begins when another ends does not overlap it.
 levels AS (
     SELECT
         events.group_number,
@@ -320,15 +323,15 @@ sums AS (
         count(*) FILTER (WHERE levels.kind = 5) AS unknown_duration_count,
         coalesce(sum(levels.level * levels.lasting_us), 0)::bigint AS transfer_us,
         coalesce(sum(levels.lasting_us) FILTER (WHERE levels.level > 0), 0)::bigint AS busy_us,
-        coalesce(max(levels.level) FILTER (WHERE levels.lasting_us > 0), 0) AS max_under_way,
+        max(levels.level) AS max_under_way,
         coalesce(sum(levels.rate_bytes_per_s * levels.lasting_us), 0) / 1e6
         + coalesce(sum(levels.value) FILTER (WHERE levels.kind = 4), 0) AS size_bytes,
         coalesce(sum(levels.value) FILTER (WHERE levels.kind = 5), 0) AS unspread_bytes,
-        coalesce(max(levels.rate_bytes_per_s) FILTER (WHERE levels.lasting_us > 0), 0) AS max_rate_bytes_per_s,
+        coalesce(max(levels.rate_bytes_per_s), 0) AS max_rate_bytes_per_s,
         coalesce(
             bool_or(
                 (levels.kind = 4 AND levels.unknown_change > 0)
-                OR (levels.unknown_level > 0 AND levels.lasting_us > 0)
+                OR levels.unknown_level > 0
             ),
             FALSE
         ) AS is_size_unknown,
@@ -344,21 +347,28 @@ unknown_hours AS (
     SELECT
         groups.group_number,
         sum(by_day.day_only_count)::bigint AS transfer_count,
-        CASE
-            WHEN load_over_time.period IN ('ten_minutes', 'hour') THEN by_day.starts_on
-            ELSE date_trunc(load_over_time.period, by_day.starts_on::timestamp)::date
-        END AS starts_on
+        part.starts_on
     FROM by_day
+    CROSS JOIN
+        LATERAL (
+            VALUES (
+                CASE
+                    WHEN load_over_time.period IN ('ten_minutes', 'hour') THEN by_day.starts_on
+                    ELSE date_trunc(load_over_time.period, by_day.starts_on::timestamp)::date
+                END
+            )
+        ) AS part (starts_on)
     INNER JOIN groups
         ON
             by_day.archive = groups.archive
             AND coalesce(by_day.interface, '') = groups.interface_key
             AND coalesce(by_day.direction, '') = groups.direction_key
     WHERE by_day.day_only_count > 0
-    GROUP BY groups.group_number, 3
+    GROUP BY groups.group_number, part.starts_on
 ),
 
--- The log covers the time from its first transfer to its last one, and so does the range if it extends beyond.
+-- The log covers the time from its first transfer to its last one, and so does the range if it extends
+-- beyond.
 covers AS (
     SELECT
         groups.*,

@@ -33,7 +33,8 @@ CREATE FUNCTION mart.transfer_neighbours(
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
--- 1. asked_for, ranges, others: the transfers that are asked for, and all that were under way at the same time.
+-- 1. asked_for, ranges, others: the transfers that are asked for, and all that were under way at the same
+--    time.
 -- 2. events, levels, states: in the order of time, how many are under way, and what has added up so far.
 -- 3. pairs: the state when a transfer began and the one when it ended.
 WITH asked_for AS MATERIALIZED (
@@ -78,8 +79,8 @@ others AS NOT MATERIALIZED (
 ),
 
 -- An event is the begin (1) or end (-1) of a transfer that competes, or of one that is asked for (0, with its
--- number). One that is both has both events. Rates are numeric, because floats that are added and subtracted many
--- times leave a rest.
+-- number). One that is both has both events. Rates are numeric, because floats that are added and subtracted
+-- many times leave a rest.
 events AS (
     SELECT
         others.archive,
@@ -100,7 +101,9 @@ events AS (
         event.happened_at
     FROM asked_for
     CROSS JOIN
-        LATERAL (VALUES (FALSE, asked_for.started_at), (TRUE, asked_for.ended_at)) AS event (is_end, happened_at)
+        LATERAL (
+            VALUES (FALSE, asked_for.started_at), (TRUE, asked_for.ended_at)
+        ) AS event (is_end, happened_at)
 ),
 
 -- What holds after all events of a time, and how long it does.
@@ -134,7 +137,8 @@ states AS (
         coalesce(sum(levels.level * levels.lasting_us) OVER earlier, 0) AS transfer_us,
         coalesce(sum(levels.rate_bytes_per_s * levels.lasting_us / 1000000) OVER earlier, 0) AS moved_bytes,
         coalesce(
-            sum(levels.lasting_us) FILTER (WHERE levels.level >= transfer_neighbours.limit_count) OVER earlier,
+            sum(levels.lasting_us) FILTER (WHERE levels.level >= transfer_neighbours.limit_count)
+                OVER earlier,
             0
         ) AS at_limit_us
     FROM levels
@@ -146,13 +150,12 @@ states AS (
         )
 ),
 
--- The state when a transfer began, and the one when it ended.
+-- The state when a transfer began, and the one when it ended. What adds up is greater at the end.
 pairs AS (
     SELECT
         states.asked_number,
         min(states.level) FILTER (WHERE NOT states.is_end) AS level_at_start,
-        min(states.begun_before) FILTER (WHERE states.is_end)
-        - min(states.ended_count) FILTER (WHERE NOT states.is_end) AS met_count,
+        max(states.begun_before) - min(states.ended_count) AS met_count,
         max(states.transfer_us) - min(states.transfer_us) AS transfer_us,
         max(states.moved_bytes) - min(states.moved_bytes) AS moved_bytes,
         max(states.at_limit_us) - min(states.at_limit_us) AS at_limit_us
@@ -202,7 +205,10 @@ SELECT
             compared.moved_bytes
             - CASE WHEN compared.is_failed THEN 0 ELSE compared.self * coalesce(compared.size_bytes, 0) END
     END::double precision AS others_bytes,
-    CASE WHEN transfer_neighbours.limit_count IS NOT NULL THEN compared.at_limit_us / 1e6::double precision END AS at_limit_s,
+    CASE
+        WHEN transfer_neighbours.limit_count IS NOT NULL
+            THEN compared.at_limit_us / 1e6::double precision
+    END AS at_limit_s,
 
     compared.is_failed,
     mart.holds_port_wait(compared.kind, compared.interface) AS is_wait_included,

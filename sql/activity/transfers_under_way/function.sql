@@ -22,9 +22,9 @@ CREATE FUNCTION mart.transfers_under_way(
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
--- There is no bound on ended_at after `until`: a transfer may take months. The BRIN index contains started_at,
--- so later months are not read for it. Comparing with -infinity makes PostgreSQL expect few rows, and so use
--- the index.
+-- There is no bound on ended_at after `until`: a transfer may take months. The BRIN index contains
+-- started_at, so later months are not read for it. Comparing with -infinity makes PostgreSQL expect few rows,
+-- and so use the index.
 WITH transfers AS NOT MATERIALIZED (
     SELECT
         selected.*,
