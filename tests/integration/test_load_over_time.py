@@ -69,8 +69,13 @@ def make_transfers(dice: random.Random) -> list[Transfer]:
             if dice.random() < 0.5:
                 began += timedelta(microseconds=dice.randrange(60_000_000))
             duration = dice.choice(
-                [timedelta(), timedelta(microseconds=1), timedelta(seconds=dice.randrange(1, 900))]
-                + [timedelta(minutes=dice.randrange(1, 60)), timedelta(hours=dice.randrange(1, 30))]
+                [
+                    timedelta(),
+                    timedelta(microseconds=1),
+                    timedelta(seconds=dice.randrange(1, 900)),
+                    timedelta(minutes=dice.randrange(1, 60)),
+                    timedelta(hours=dice.randrange(1, 30)),
+                ]
             )
             found.append(
                 Transfer(
@@ -81,7 +86,9 @@ def make_transfers(dice: random.Random) -> list[Transfer]:
                     dice.choice(["cray", "sp2"]),
                     None if dice.random() < 0.05 else began,
                     began + duration,
-                    None if dice.random() < 0.1 else dice.choice([0, 1000, 2**31 - 1, dice.randrange(10**10)]),
+                    None
+                    if dice.random() < 0.1
+                    else dice.choice([0, 1000, 2**31 - 1, dice.randrange(10**10)]),
                     is_failed=dice.random() < 0.1,
                     is_saturated=dice.random() < 0.05,
                     is_hour_unknown=zone == "UTC" and dice.random() < 0.02,
@@ -188,7 +195,9 @@ def count_load(
         transfer_us = sum(each.overlap_us(a, b) for each in here)
         size = sum(
             (
-                Fraction((each.moved or 0) * each.overlap_us(a, b), each.overlap_us(each.began or a, each.ended))
+                Fraction(
+                    (each.moved or 0) * each.overlap_us(a, b), each.overlap_us(each.began or a, each.ended)
+                )
                 for each in here
             ),
             Fraction(sum(each.moved or 0 for each in instant)),
@@ -271,9 +280,7 @@ def test_load_agrees_with_an_independent_count(
             if each.zone == zone:
                 groups.setdefault(tuple(getattr(each, key) for key in keys), []).append(each)
         for values, asked in groups.items():
-            found = {
-                row["starts_at"]: row for row in rows if tuple(row[key] for key in keys) == values
-            }
+            found = {row["starts_at"]: row for row in rows if tuple(row[key] for key in keys) == values}
             expected = count_load(asked, zone, period, since, until)
             assert sorted(found) == sorted(expected), question
             for moment, counted in expected.items():
@@ -329,8 +336,8 @@ def test_concurrency_agrees_with_an_independent_count(
 ) -> None:
     dice = random.Random(5)
     for zone in ZONES:
-        for number in range(4):
-            since, until = choose_range(dice, zone) if number else (None, None)
+        for turn in range(4):
+            since, until = choose_range(dice, zone) if turn else (None, None)
             interface = dice.choice(["nft", "ftp"])
             asked = [each for each in transfers if (each.zone, each.interface) == (zone, interface)]
             lasting, begun, lost = count_numbers(asked, since, until)
@@ -402,3 +409,23 @@ def test_neighbours_agree_with_an_independent_count(
             assert row["mean_others"] == pytest.approx(met_us / length_us, abs=1e-6)
             assert row["others_bytes"] == pytest.approx(float(moved), rel=1e-9, abs=1e-3)
             assert row["at_limit_s"] == pytest.approx(at_limit_us / 1e6)
+
+
+def test_nothing_is_lost_or_counted_twice(filled: psycopg.Connection, transfers: list[Transfer]) -> None:
+    """All time holds the bytes and seconds of all transfers, whatever the periods."""
+    placed = [each for each in transfers if each.began and not each.is_hour_unknown]
+    moved_bytes = sum(each.moved or 0 for each in placed)
+    duration_s = sum((each.ended - (each.began or each.ended)).total_seconds() for each in placed)
+    for period in ("ten_minutes", "day", "year"):
+        load = run_query(
+            filled,
+            "SELECT sum(size_bytes) AS size_bytes, sum(transfer_s) AS transfer_s, sum(begun_count) AS begun_count"
+            f" FROM mart.load_over_time(period => '{period}', grouped_by => 'interface')",
+        )
+        assert load == [
+            {
+                "size_bytes": pytest.approx(moved_bytes, rel=1e-12),
+                "transfer_s": pytest.approx(duration_s, rel=1e-12),
+                "begun_count": len(placed),
+            }
+        ]

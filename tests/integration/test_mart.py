@@ -606,8 +606,8 @@ def test_functions_are_inlined_and_prune_partitions(
     assert not set(re.findall(r"Function Scan on (\w+)", plan)) & {*names(FUNCTIONS)}
     facts = FACTS.get(function.name, "transfers")
     months = {f"{facts}_1998_04"}
-    # Transfers beside the first that is asked for may have ended before the range. How long before is known only
-    # at execution.
+    # Others that were under way with the first one may have ended before the range. How long before is known
+    # only at execution.
     if function.name in LOOKING_BACK or function.name == "transfer_neighbours":
         months.add(f"{facts}_1998_03")
     if function.name in UNDER_WAY:

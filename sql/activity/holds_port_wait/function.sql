@@ -1,5 +1,7 @@
-CREATE FUNCTION mart.holds_port_wait(kind text, interface text)
-RETURNS boolean
+CREATE FUNCTION mart.holds_port_wait(
+    kind text,
+    interface text
+) RETURNS boolean
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $function$
 
