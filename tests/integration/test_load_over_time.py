@@ -419,7 +419,8 @@ def test_nothing_is_lost_or_counted_twice(filled: psycopg.Connection, transfers:
     for period in ("ten_minutes", "day", "year"):
         load = run_query(
             filled,
-            "SELECT sum(size_bytes) AS size_bytes, sum(transfer_s) AS transfer_s, sum(begun_count) AS begun_count"
+            "SELECT sum(size_bytes) AS size_bytes, sum(transfer_s) AS transfer_s,"
+            " sum(begun_count) AS begun_count"
             f" FROM mart.load_over_time(period => '{period}', grouped_by => 'interface')",
         )
         assert load == [
