@@ -162,6 +162,7 @@ class Mart:
             size_bytes: bytes of the transfers that did not fail, counting only known sizes; null where
                 no size is known. All bytes of a transfer are counted when it ended, however long it
                 took, so a sum over ten minutes is not a rate and may exceed what the network can carry
+                (mart.load_over_time spreads them over the time they took)
             unknown_size_count: transfers that did not fail but have no size
             duration_s: total seconds of the transfers that did not fail, counting only known durations;
                 null where no duration is known
@@ -1414,6 +1415,70 @@ class Mart:
             GROUP BY side, block_at
         """
 
+    def concurrency(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive and number of transfers under way that occurred.
+
+        How long 0, 1, 2 and more transfers were under way at the same time, and how many transfers
+        began while so many were. The share of time and the share of transfers at a limit (13 ports,
+        say) differ, because transfers come in crowds: both are given, for each number alone and for it
+        and all greater ones. A transfer is under way from start to end as logged; one that begins when
+        another ends does not overlap it; of several that begin at the same time, each counts all of
+        them. A transfer that takes no time counts itself and those under way. Time is counted from the
+        first transfer of the log to its last one, and in the whole range if the log extends beyond it;
+        recorded outages count as time with none. An archive whose log gives no start of any transfer
+        has no row.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only what was under way at or after this time (null = from the first)
+            until: only what was under way before this time (null = to the last)
+            interface: only transfers of this interface (null = all)
+            direction: put or get (null = both)
+            client: only transfers of this client machine (null = all)
+            class_of_service: only transfers of this class of service (null = all)
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            under_way: the number of transfers under way at the same time
+            lasting_s: seconds in which exactly so many were under way
+            lasting_ratio: lasting_s over all time (0 to 1)
+            at_least_s: seconds in which so many or more were under way
+            at_least_ratio: at_least_s over all time (0 to 1), the share of time at this limit
+            begun_count: transfers that began in the range, and with which exactly so many were under
+                way, themselves included
+            begun_ratio: begun_count over all transfers that began in the range (0 to 1)
+            begun_at_least_count: transfers that began in the range, and with which so many or more were
+                under way
+            begun_at_least_ratio: begun_at_least_count over all transfers that began in the range (0 to
+                1), the share of transfers at this limit
+            unplaced_count: transfers of the range whose start or time of day is unknown. They are not
+                counted elsewhere, so more may have been under way. Of those without a time of day, all
+                clients count
+            is_wait_included: whether durations of some of the transfers hold the wait for a port (NFT;
+                mart.holds_port_wait), so that what is under way are requests in progress, not ports in
+                use
+
+        In SQL:
+
+            SELECT under_way, at_least_ratio, begun_at_least_count, begun_at_least_ratio
+            FROM mart.concurrency(
+                archive => 'llnl', interface => 'nft', since => '1998-04-02 America/Los_Angeles',
+                until => '1998-04-09 America/Los_Angeles'
+            )
+            WHERE under_way = 13
+        """
+
     def config_changes(
         self,
         *,
@@ -2630,6 +2695,30 @@ class Mart:
             ORDER BY evidence.is_staged, evidence.open_floor_s
         """
 
+    def holds_port_wait(
+        self,
+        *,
+        kind: str,
+        interface: str,
+    ) -> pl.DataFrame:
+        """True where durations hold the wait.
+
+        Whether the logged durations of an interface hold the wait for a port. Those of UniTree's NFT
+        do, so its transfers from start to end are requests in progress, which may be more than there
+        are ports. A simulated transfer begins when it gets its port. It is not known of other
+        interfaces, for which the answer is false.
+
+        Args:
+            kind: kind of archive (measured, synthetic, simulated)
+            interface: the program that moved the file (ftp, nft, hsi, ...)
+
+        In SQL:
+
+            SELECT DISTINCT archive, interface
+            FROM mart.activity(since => now() - INTERVAL '1 month')
+            WHERE mart.holds_port_wait(kind, interface)
+        """
+
     def hour_months(
         self,
         *,
@@ -3037,6 +3126,94 @@ class Mart:
 
             SELECT latency_low_s, latency_high_s, rate_low_bytes_per_s, rate_high_bytes_per_s, f, f_p
             FROM mart.line_statistics(166, 0.756034485, 0.058893727, 2.14378e-7, 5.27894e-9, 772.36085, 76.80653322)
+        """
+
+    def load_over_time(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+        period: str | None = None,
+        grouped_by: str | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive, period and, if asked for, interface and direction.
+
+        How many transfers were under way, and how fast bytes moved, by ten minutes, hour, day or
+        longer. A transfer is under way from start to end as logged, and its bytes are spread evenly
+        over that time, so the greatest mean rate of ten minutes is a peak that the archive reached.
+        (mart.activity counts all bytes of a transfer when it ended.) A transfer that ends when another
+        begins does not overlap it. Transfers that cross an edge of the range or of a period count with
+        the part within it. Failed transfers are under way, but move no bytes. Every period has a row,
+        even without transfers, from the first transfer of the log to its last one; the last period ends
+        with the last transfer, and the first one begins with the first (period_s). Days that the
+        archive has forgotten are not shown. Each answer is computed from the transfers of the range,
+        about three seconds of the server's time for a million.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only what was under way at or after this time (null = from the first)
+            until: only what was under way before this time (null = to the last)
+            interface: only transfers of this interface (null = all)
+            direction: put or get (null = both)
+            client: only transfers of this client machine (null = all)
+            class_of_service: only transfers of this class of service (null = all)
+            period: ten_minutes, hour, day, week, month, quarter or year, by the archive's own clock; a
+                week begins on Monday
+            grouped_by: all (one row per archive and period), interface, direction or
+                interface_and_direction; the maxima of a group are its own, so the maximum of all is not
+                their sum
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            period: the period that was asked for
+            interface: the program that moved the files (ftp, nft, hsi, ...); null unless grouped by it
+            direction: put or get; null unless grouped by it
+            begun_count: transfers that began in the period
+            unknown_duration_count: transfers that ended in the period, but whose start is unknown; they
+                are not among those under way
+            hour_unknown_count: transfers of the period, or of the local day to which it belongs, whose
+                time of day is unknown; they are not among those under way either. The count covers all
+                clients
+            transfer_s: seconds that transfers were under way in the period, added up over the
+                transfers. A lower bound if unknown_duration_count or hour_unknown_count is not 0; null
+                if nothing else is known of the period
+            mean_under_way: transfer_s over period_s; the mean number of transfers under way; null as
+                transfer_s
+            max_under_way: the greatest number of transfers under way at the same time; null as
+                transfer_s
+            period_s: seconds of the period that the range and the log cover
+            busy_s: seconds of them in which at least one transfer was under way; null as transfer_s
+            outage_s: seconds of them that are covered by recorded outages. They count in period_s like
+                any other time
+            size_bytes: bytes that were moved in the period. Bytes of a transfer that took no time count
+                when it ended; null where no size or no duration is known
+            unspread_bytes: bytes of the transfers of unknown_duration_count, which are not in
+                size_bytes, because it is not known when they were moved
+            mean_rate_bytes_per_s: size_bytes over period_s
+            max_rate_bytes_per_s: the greatest sum of the rates of the transfers under way at the same
+                time, if each moves its bytes evenly. Short transfers, whose durations are coarse, can
+                make it larger than any link; the greatest mean of ten minutes is a safer peak
+            is_size_lower_bound: whether sizes or durations of some transfers are unknown, or sizes are
+                at the limit of the log's counter, so that bytes and rates are lower bounds
+            is_wait_included: whether durations of some of the transfers hold the wait for a port (NFT;
+                mart.holds_port_wait), so that what is under way are requests in progress, not ports in
+                use
+            starts_at: when the period begins
+            starts_on: local date on which the period begins
+
+        In SQL:
+
+            SELECT starts_at, mean_under_way, max_under_way, mean_rate_bytes_per_s
+            FROM mart.load_over_time(since => now() - INTERVAL '1 week', period => 'ten_minutes')
+            WHERE kind = 'measured'
+            ORDER BY mean_rate_bytes_per_s DESC NULLS LAST
+            LIMIT 10
         """
 
     def log_f_area(
@@ -4446,13 +4623,13 @@ class Mart:
         The days on which the most transfers ended, the most bytes were put, and the most bytes were
         got; the ten minutes in which the most transfers ended; the largest file put and got; and the
         longest transfer. All bytes of a transfer count at the time it ended, however long it took, so
-        none of these is a rate. Of equal records, the earliest is shown. Failed transfers count as
-        transfers, but not towards bytes, the largest file or the longest transfer; a part of a file
-        does not count as a file. A record has no row if there is nothing to show (for example, because
-        no file was put). A range means whole local days. Days whose detail the archive has forgotten
-        (`tapewise forget`) are covered, except for one client of an archive that counts no single
-        clients (mart.archives), and except days that were forgotten before the warehouse had
-        mart.day_cells.
+        none of these is a rate (mart.load_over_time has the highest rate of ten minutes). Of equal
+        records, the earliest is shown. Failed transfers count as transfers, but not towards bytes, the
+        largest file or the longest transfer; a part of a file does not count as a file. A record has no
+        row if there is nothing to show (for example, because no file was put). A range means whole
+        local days. Days whose detail the archive has forgotten (`tapewise forget`) are covered, except
+        for one client of an archive that counts no single clients (mart.archives), and except days that
+        were forgotten before the warehouse had mart.day_cells.
 
         Args:
             archive: only this archive (null = all)
@@ -7095,6 +7272,75 @@ class Mart:
             LIMIT 10
         """
 
+    def transfer_neighbours(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+        size_from_bytes: int | None = None,
+        size_to_bytes: int | None = None,
+        others_interface: str | None = None,
+        limit_count: int | None = None,
+    ) -> pl.DataFrame:
+        """One row per transfer that took a known time.
+
+        What else was under way during each transfer: how many others, when it began and on average, and
+        what they moved. Others are all transfers of the archive, whatever their direction, client or
+        class of service, and whether they failed or not. A transfer that ended when this one began, or
+        began when it ended, is no neighbour. Transfers that took no time, or whose start is unknown,
+        have no row and are no neighbours.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only transfers that ended at or after this time (null = from the first)
+            until: only transfers that ended before this time (null = to the last)
+            interface: only this interface (null = all)
+            direction: put or get (null = both)
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+            size_from_bytes: only transfers of this size or more (null = all)
+            size_to_bytes: only transfers below this size (null = all)
+            others_interface: only transfers of this interface are neighbours (null = all)
+            limit_count: the number of ports, for at_limit_s (null = not asked for)
+
+        Columns:
+            transfer_id: number of the row in mart.transfers
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            interface: the program that moved the file (ftp, nft, hsi, ...)
+            direction: put or get
+            client: name of the client machine as the log gives it, null if the log does not say
+            size_bytes: bytes moved, null if the log gives no size
+            duration_s: seconds the transfer took, as logged
+            rate_bytes_per_s: bytes per second, as in mart.transfers
+            others_count: other transfers that were under way at any time during it
+            others_at_start: other transfers that were under way when it began; those that began at the
+                same time count
+            mean_others: mean number of other transfers under way during it
+            others_bytes: bytes that the others moved during it, each transfer's bytes spread evenly
+                over its time; unknown sizes count as 0
+            at_limit_s: seconds of it in which at least limit_count transfers were under way, itself
+                included; null without limit_count
+            is_failed: whether the transfer failed
+            is_wait_included: whether its duration holds the wait for a port (mart.holds_port_wait)
+            started_at: when the transfer began
+            ended_at: when the transfer ended
+
+        In SQL:
+
+            SELECT ended_at, size_bytes, duration_s, others_count, mean_others, at_limit_s
+            FROM mart.transfer_neighbours(
+                archive => 'llnl', since => now() - INTERVAL '1 week', interface => 'nft',
+                size_from_bytes => 580000000, size_to_bytes => 620000000, limit_count => 13
+            )
+            ORDER BY ended_at
+        """
+
     def transfers(
         self,
         *,
@@ -7184,6 +7430,61 @@ class Mart:
             WHERE NOT is_failed AND ended_at >= now() - INTERVAL '1 month'
             GROUP BY archive, direction
             ORDER BY archive, direction
+        """
+
+    def transfers_under_way(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+    ) -> pl.DataFrame:
+        """One row per transfer that ended at or after `since`, and began (or, if no start is known, ended)
+        before `until`.
+
+        The transfers that were under way in a range of time, from start to end as logged. A transfer
+        that began before `until` is found however late it ended. Failed transfers are included, because
+        they took time and a port, but they count as having moved nothing. Transfers whose time of day
+        is unknown are left out. Functions of mart that count transfers under way read them here. A
+        range that ends long ago also looks for transfers that ended later, in the index of all later
+        months.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only transfers that ended at or after this time (null = from the first)
+            until: only transfers that began before this time (null = to the last)
+            interface: only this interface (null = all)
+            direction: put or get (null = both)
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+
+        Columns:
+            transfer_id: number of the row in mart.transfers
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            interface: the program that moved the file (ftp, nft, hsi, ...)
+            direction: put or get
+            client: name of the client machine as the log gives it, null if the log does not say
+            moved_bytes: bytes moved; 0 if the transfer failed, null if the log gives no size
+            rate_bytes_per_s: moved_bytes over the seconds from start to end; null if these are 0 or
+                unknown
+            is_moved_known: whether moved_bytes is known, and not only that it is at least so much
+            started_at: when the transfer began, null if the log does not say
+            ended_at: when the transfer ended
+
+        In SQL:
+
+            SELECT interface, direction, client, started_at, ended_at, moved_bytes
+            FROM mart.transfers_under_way(
+                archive => 'llnl',
+                since => '1998-05-01 12:00 America/Los_Angeles',
+                until => '1998-05-01 12:01 America/Los_Angeles'
+            )
+            ORDER BY started_at
         """
 
     def unitree_job_names(
