@@ -521,7 +521,8 @@ def test_the_reading_role_sees_no_name_anywhere(database: psycopg.Connection) ->
             "transfers": [
                 {**secret, "client_path": "/canary", "open_s": 1.0, "status_text": "no file /canary"},
                 {**secret, "client_path": "/canary", "ended_at": "2000-01-15T14:00:00Z"},
-                {"file_key": 1, "client": "cray", "user": "canary", "open_s": 1.0},
+                {"file_key": 1, "client": "cray", "user": "canary", "open_s": 1.0}
+                | {"started_at": "2000-01-15T11:59:59Z", "duration_s": 1.0},
             ],
             "opens": [{**secret, "open_s": 1.0}],
             "namespace_events": [{**secret, "new_archive_path": "/canary"}],
