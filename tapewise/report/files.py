@@ -107,14 +107,14 @@ class FilesReport:
         if self.is_empty:
             return [*doubts, "No line was loaded, so there is nothing to report."]
         if self.span is not None and self.hourless_count:
-            doubts.append(
-                f"The hour is unknown for {self.hourless_count:,} events: their log gives only the day."
-            )
+            events = "1 event" if self.hourless_count == 1 else f"{self.hourless_count:,} events"
+            doubts.append(f"The hour is unknown for {events}: the log gives only the day.")
         if self.ambiguous_count:
+            ended = "1 transfer" if self.ambiguous_count == 1 else f"{self.ambiguous_count:,} transfers"
             doubts.append(
-                f"{self.ambiguous_count:,} transfers ended in an hour that clocks show twice, when summer"
-                " time ends. They are taken to be of its first pass, unless the order of the lines shows that"
-                " they are of the second."
+                f"{ended} ended in an hour that clocks show twice, when summer time ends. Such a transfer is"
+                " taken to be of its first pass, unless the order of the lines shows that it is of the"
+                " second."
             )
         if self.timezone is None:
             doubts.append(f"Times were read as {DEFAULT_ZONE}, since no --timezone was given.")

@@ -431,6 +431,8 @@ def test_a_report_says_how_many_transfers_are_in_an_hour_that_clocks_show_twice(
     assert said in " ".join(report(*zone, "log").stdout.split())
     assert any(each.startswith(said) for each in json.loads(report("--json", *zone, "log").stdout)["doubts"])
     assert json.loads(report("--json", "--timezone", "UTC", "log").stdout)["doubts"] == []
+    (tmp_path / "one").write_text(line.format(2))
+    assert f"\n1 transfer{said[11:57]}" in report(*zone, "one").stdout
 
 
 PUT, FAILED_PUT = (
