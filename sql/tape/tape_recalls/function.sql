@@ -37,6 +37,7 @@ WITH operations AS (
     SELECT
         tape_operations.*,
         lag(tape_operations.transferred_at) OVER one_file AS last_transferred_at,
+        lag(tape_operations.is_failed) OVER one_file AS is_last_failed,
         lag(tape_operations.last_event_at) OVER one_file AS last_at
     FROM mart.tape_operations
     WHERE
@@ -64,14 +65,18 @@ WITH operations AS (
         )
 ),
 
--- If a file is asked for again before it is read, there is an operation for each request, and only the last
--- one is read from tape. Core separates operations after a day without events, so this does the same.
+-- If a file is asked for again before it is read, there is an operation for each request. If reading it fails
+-- or is broken off, the tape server tries again, without another request. All of this is one recall. Core
+-- separates operations after a day without events, so this does the same.
 numbered AS (
     SELECT
         operations.*,
         count(*) FILTER (
             WHERE
-            operations.last_transferred_at IS NOT NULL
+            (
+                operations.last_transferred_at IS NOT NULL
+                AND (operations.is_last_failed IS NOT TRUE OR operations.received_at IS NOT NULL)
+            )
             OR operations.first_event_at - operations.last_at > interval '1 day'
         ) OVER (
             PARTITION BY
@@ -89,8 +94,11 @@ gathered AS (
         numbered.*,
         min(numbered.received_at) OVER one_recall AS asked_at,
         min(numbered.mount_requested_at) OVER one_recall AS first_mount_requested_at,
-        max(numbered.transferred_at) OVER one_recall AS readable_at,
-        bool_or(numbered.is_failed) OVER one_recall AS is_recall_failed,
+        max(numbered.transferred_at) FILTER (WHERE numbered.is_failed IS NOT TRUE) OVER one_recall
+            AS readable_at,
+        first_value(numbered.is_failed) OVER (
+            one_recall ORDER BY numbered.first_event_at DESC, numbered.operation_id DESC
+        ) AS is_recall_failed,
         max(numbered.last_event_at) OVER one_recall AS ended_at,
         row_number() OVER (
             one_recall ORDER BY numbered.first_event_at DESC, numbered.operation_id DESC
