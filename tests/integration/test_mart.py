@@ -59,12 +59,15 @@ READS_TRANSFERS = {
 }
 # The facts that a function reads instead of transfers.
 FACTS = {"stage_times": "stages", "selected_stages": "stages"}
+FACTS |= {"tape_recalls": "tape_operations", "recall_batches": "tape_operations"}
 # These read a file's history from before the requested range, so only `until` leaves months out.
 LOOKING_BACK = [
     each.name
     for each in READING
     if {each.name, *each.metadata.depends_on} & {"file_histories", "selected_file_days"}
 ]
+# These read operations of the week before, too.
+LOOKING_BACK_A_WEEK = ("tape_recalls", "recall_batches")
 # These read no table of facts: only names, or what a study keeps about an archive's requests.
 OF_NO_TABLE = ("file_days", "user_names", "workload_classes", "workload_models")
 THREE_MONTHS = [f"1998-{month}-05T00:00:00Z" for month in ("03", "04", "05")]
@@ -594,6 +597,7 @@ def test_functions_are_inlined_and_prune_partitions(
         {
             "transfers": [{"ended_at": moment, "open_s": 1.0} for moment in THREE_MONTHS],
             "stages": [{"staged_at": moment} for moment in THREE_MONTHS],
+            "tape_events": [{"happened_at": moment} for moment in THREE_MONTHS],
         },
     )
     if role == "tapewise_reader":
@@ -604,7 +608,9 @@ def test_functions_are_inlined_and_prune_partitions(
     assert not set(re.findall(r"Function Scan on (\w+)", plan)) & {*names(FUNCTIONS)}
     facts = FACTS.get(function.name, "transfers")
     months = (
-        {f"{facts}_1998_03", f"{facts}_1998_04"} if function.name in LOOKING_BACK else {f"{facts}_1998_04"}
+        {f"{facts}_1998_03", f"{facts}_1998_04"}
+        if function.name in (*LOOKING_BACK, *LOOKING_BACK_A_WEEK)
+        else {f"{facts}_1998_04"}
     )
     assert set(re.findall(rf"{facts}_1998_\d\d", plan)) == months
     arguments = READS_TRANSFERS.get(function.name, [])
@@ -619,6 +625,7 @@ def test_times_known_only_at_execution_prune_too(database: psycopg.Connection, f
         {
             "transfers": [{"ended_at": moment} for moment in THREE_MONTHS],
             "stages": [{"staged_at": moment} for moment in THREE_MONTHS],
+            "tape_events": [{"happened_at": moment} for moment in THREE_MONTHS],
         },
     )
     edge = (

@@ -80,7 +80,7 @@ tails AS (
 )
 
 -- The value at `low_place` is above the quantile if fewer values than that are not above it, and the value at
--- `high_place` is below it if at least that many are. Each has a probability of at most 2.5 %.
+-- `high_place` is below it if at least that many are. Each has a probability of at most 0.025.
 SELECT
     (max(tails.value_count) * max(tails.percent) + 99) / 100 AS place,
     max(tails.number) FILTER (WHERE tails.lower_weight <= 0.025 * tails.whole_weight) + 1 AS low_place,
