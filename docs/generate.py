@@ -43,6 +43,8 @@ def describe_mart() -> str:
             parts.append(_table("argument", metadata.arguments))
         if metadata.columns:
             parts.append(_table("column", metadata.columns))
+        if metadata.words:
+            parts.append(f"Defined words: {', '.join(map(_link_word, metadata.words))}.")
         parts += [
             f"Source: {metadata.source}",
             f"Readable by {', '.join(f'`{role}`' for role in metadata.grants)}.",
@@ -91,6 +93,12 @@ def _describe_lines(log_format: Format) -> list[str]:
         + "\n```"
         for line, facts in read_examples(log_format)
     ]
+
+
+def _link_word(word: str) -> str:
+    # The anchor of its heading, as GitHub and myst make it.
+    anchor = word.replace(",", "").replace(" ", "-")
+    return f"[{word}](definitions.md#{anchor})"
 
 
 def _table(what: str, meanings: dict[str, str]) -> str:

@@ -4502,6 +4502,36 @@ class Mart:
             ORDER BY preparations.since, lines.interface, lines.direction
         """
 
+    def quantile_places(
+        self,
+        *,
+        value_count: int,
+        percent: int,
+    ) -> pl.DataFrame:
+        """One row.
+
+        Which of a number of sorted values is their quantile, and which two are the ends of its 95 %
+        interval: the exact order-statistic (binomial) interval. It assumes nothing about the
+        distribution of the values, except that they are independent. Each end misses the true quantile
+        with a probability of at most 2.5 %. Places begin at 1, the smallest value.
+
+        Args:
+            value_count: how many values there are
+            percent: percentage of the values that do not exceed the quantile (1 to 99, else null)
+
+        Columns:
+            place: place of the quantile, the smallest value that the given percentage of the values do
+                not exceed; null without values
+            low_place: place of the lower end; null where even the smallest value may be above the
+                quantile
+            high_place: place of the upper end; null where even the largest value may be below the
+                quantile
+
+        In SQL:
+
+            SELECT place, low_place, high_place FROM mart.quantile_places(1000, 95)
+        """
+
     def rate_months(
         self,
         *,
@@ -4553,6 +4583,270 @@ class Mart:
             WHERE archive = 'llnl'
             GROUP BY starts_on, interface, direction
             ORDER BY starts_on, interface, direction
+        """
+
+    def recall_batches(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+        together_s: float | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive, local day on which recalls ended, and type of tape.
+
+        Recalls that could have been batched, and files asked for together, as tape servers report it
+        (mart.tape_recalls). A recall could have been batched if it was asked for before its cartridge's
+        last mount ended, and was served by a later mount. The last mount may have been for writing or
+        for the repacker. Each recall is counted once per stage. Logs that do not say when a file was
+        asked for (SAM-QFS, dCache) have no recalls here.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only recalls whose last line is from this time or later (null = from the first)
+            until: only recalls whose last line is from before this time (null = to the last)
+            interface: only this interface (null = all)
+            direction: accepted for uniformity; only gets are recalls, so null and get are equivalent,
+                and put returns no rows
+            client: tape servers do not know the client, so there are no rows if one is given
+            class_of_service: only this class of service (null = all)
+            together_s: how many seconds apart two recalls of a cartridge may have been asked for to
+                count as asked for together (default 60)
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            tape_type: type of the cartridge, null if the logs do not say
+            recall_count: recalls whose cartridge is known, unfinished and failed ones included
+            volume_count: cartridges that these recalls asked for
+            unasked_count: recalls of which it is not known when they were asked for
+            mounted_count: recalls whose mount is known
+            mount_count: mounts that served recalls, each on the day of its first recall
+            batchable_count: recalls that were asked for before their cartridge's last mount ended, but
+                were served by a later one; null if no recall has a known mount and request
+            batchable_mount_count: mounts that such recalls alone caused, so that the mount before could
+                have saved them; null like batchable_count
+            together_count: recalls that were asked for together with another one of the same cartridge;
+                null if no request is known
+            together_group_count: groups of recalls of one cartridge asked for together, each on the day
+                of its first recall; null like together_count
+            starts_on: local date on which the recalls ended, in the archive's time zone
+
+        In SQL:
+
+            SELECT archive, tape_type, starts_on, recall_count, mount_count, batchable_count, batchable_mount_count, together_count
+            FROM mart.recall_batches(since => now() - INTERVAL '1 month')
+            ORDER BY archive, tape_type, starts_on
+        """
+
+    def recall_latencies(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+        grouped_by: Sequence[str] | None = None,
+        target_s: float | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive, way of counting (per stage or per request) and group in which there were
+        recalls; the groups are those asked for.
+
+        How long recalls took: quantiles with their intervals, the steps of the tape servers, and the
+        share over a target. The recalls are those of mart.recalls, counted once per stage and, in other
+        rows, once per waiting request. Each recall is in exactly one of timed_count, unfinished_count,
+        failed_count, unknown_count and negative_count. The quantiles are those of timed and unfinished
+        recalls. An unfinished recall counts as longer than all others, because only a lower bound of
+        its latency is known (it is censored); a quantile among them is null. Where recalls are only
+        inferred from open times of 8 s or longer (inferred_count), shorter ones are unknown, so no
+        share over a lower target is given.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only recalls whose last line is from this time or later (null = from the first)
+            until: only recalls whose last line is from before this time (null = to the last)
+            interface: only this interface (null = all)
+            direction: accepted for uniformity; only gets are recalls, so null and get are equivalent,
+                and put returns no rows
+            client: only this client machine (null = all). Logs of stages and tape servers do not name
+                it, so only requests are counted then
+            class_of_service: only this class of service (null = all)
+            grouped_by: any of size, class_of_service, interface, evidence and month or day (if both are
+                given, day); default none, which is one row per archive and way of counting. With
+                anything else, there are no rows
+            target_s: seconds that a recall should take at most, for over_target_ratio (null = no
+                target)
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            counted_per: stage (each file brought from tape once) or request (each request that waited
+                for one)
+            interface: the program that served the tapes or, where counted_per is request, moved the
+                file; null unless grouped by it
+            class_of_service: class of service; null if the logs do not say, and unless grouped by it
+            evidence: what reports the recalls, as in mart.recalls; null unless grouped by it
+            size_from_bytes: smallest size in the bin - 0 (empty files), or a power of ten; null where
+                the size is not known, and unless grouped by size
+            size_to_bytes: size at which the next bin begins; null like size_from_bytes
+            recall_count: all recalls
+            timed_count: recalls that succeeded and whose latency is known
+            unfinished_count: recalls of which the logs do not say (yet) that they succeeded or failed
+            failed_count: recalls that failed; null if the logs say of none of the recalls whether it
+                failed
+            cancelled_count: recalls that were cancelled; null, as in all logs so far, because none
+                reports them as facts. They count as unfinished
+            unknown_count: recalls that succeeded, but whose latency is not known
+            negative_count: recalls that seem to have ended before they were asked for, because two
+                clocks disagree
+            below_clock_count: recalls that are shorter than their clock's step (they are in
+                timed_count)
+            first_byte_count: recalls whose end is only the first byte to the client, because staging
+                was bypassed or no line says when the file was on disk (they are in timed_count)
+            inferred_count: recalls that are only inferred from their open time
+            clock_step_s: the step of the clock, if any recall is shorter than it (read a quantile below
+                the step as "< 1 s"); null if none is
+            inferred_from_s: 8 if any recall is only inferred from its open time, because shorter ones
+                cannot be recognised; else null
+            p50_s: latency that 50 % of the timed and unfinished recalls do not exceed; null if it is
+                among the unfinished ones
+            p50_low_s: lower end of its 95 % interval by the exact order-statistic (binomial) method,
+                which treats recalls as independent; null if there are too few recalls
+            p50_high_s: upper end of its 95 % interval by the exact order-statistic (binomial) method;
+                null if there are too few recalls, or if it is among the unfinished ones
+            p90_s: latency that 90 % of the timed and unfinished recalls do not exceed; null if it is
+                among the unfinished ones
+            p90_low_s: lower end of its 95 % interval by the exact order-statistic (binomial) method,
+                which treats recalls as independent; null if there are too few recalls
+            p90_high_s: upper end of its 95 % interval by the exact order-statistic (binomial) method;
+                null if there are too few recalls, or if it is among the unfinished ones
+            p95_s: latency that 95 % of the timed and unfinished recalls do not exceed; null if it is
+                among the unfinished ones
+            p95_low_s: lower end of its 95 % interval by the exact order-statistic (binomial) method,
+                which treats recalls as independent; null if there are too few recalls
+            p95_high_s: upper end of its 95 % interval by the exact order-statistic (binomial) method;
+                null if there are too few recalls, or if it is among the unfinished ones
+            p99_s: latency that 99 % of the timed and unfinished recalls do not exceed; null if it is
+                among the unfinished ones
+            p99_low_s: lower end of its 95 % interval by the exact order-statistic (binomial) method,
+                which treats recalls as independent; null if there are too few recalls
+            p99_high_s: upper end of its 95 % interval by the exact order-statistic (binomial) method;
+                null if there are too few recalls, or if it is among the unfinished ones
+            over_target_count: recalls that took longer than target_s, unfinished ones included; null
+                without a target, if it is below inferred_from_s, or if it is below clock_step_s
+            over_target_ratio: over_target_count over the timed and unfinished recalls (0 to 1); null
+                like it
+            queue_count: timed recalls whose queue is known
+            mean_queue_s: mean seconds in the queue of these
+            mount_count: timed recalls whose mount is known
+            mean_mount_s: mean seconds from the request to mount until the tape was positioned, of these
+            position_count: timed recalls of which it is known how long it took to position the tape
+            mean_position_s: mean seconds, of those of mount_s, from when the cartridge was in the drive
+            transfer_count: timed recalls whose reading from tape is known
+            mean_transfer_s: mean seconds of reading from tape, of these
+            starts_on: local date on which the month or day begins, in the archive's time zone; null
+                unless grouped by one of them
+            first_on: local date of the first day on which such a recall ended
+            last_on: local date of the last such day
+
+        In SQL:
+
+            SELECT archive, counted_per, size_from_bytes, starts_on, timed_count, p50_s, p95_s, p95_low_s, p95_high_s, over_target_ratio
+            FROM mart.recall_latencies(since => now() - INTERVAL '1 year', grouped_by => '{size,month}', target_s => 600)
+            ORDER BY archive, counted_per, size_from_bytes, starts_on
+        """
+
+    def recalls(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+    ) -> pl.DataFrame:
+        """One row per recall, once per stage and once per waiting request.
+
+        Files that were brought from tape to disk for someone, counted once per stage, and once per
+        waiting request. Filter on counted_per, because most recalls appear in both. Stages come from
+        tape servers (mart.tape_recalls) or, on local days on which they report none for the same
+        interface, from logs of stages (mart.stages). Waiting requests come from the logs of transfers
+        (the gets of mart.requests that did not find their file on disk) or, on days on which they
+        report none, from tape servers. Gets without evidence are no recalls, and neither are reads for
+        the repacker. In a simulated archive, requests made before its run became steady are left out.
+        Days whose detail the archive has forgotten (`tapewise forget`) are not covered.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only recalls whose last line is from this time or later (null = from the first)
+            until: only recalls whose last line is from before this time (null = to the last)
+            interface: only this interface (null = all)
+            direction: accepted for uniformity; only gets are recalls, so null and get are equivalent,
+                and put returns no rows
+            client: only this client machine (null = all). Logs of stages and tape servers do not name
+                it, so only requests are counted then
+            class_of_service: only this class of service (null = all)
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            timezone: the archive's time zone, in which its days are counted
+            counted_per: stage (each file brought from tape once) or request (each request that waited
+                for one)
+            evidence: what reports the recall - tape operation, stage, log or open time (the last three
+                are cache_evidence of mart.requests, where counted_per is request). A recall with open
+                time is only inferred, because the open took 8 s or longer
+            operation_id: the operation, as in mart.tape_operations; null where none reports the recall
+            stage_id: the stage, as in mart.stages; null where none is known
+            transfer_id: the transfer, as in mart.transfers; null where none is known
+            mount_id: the mount, as in mart.mounts; null where none is known
+            interface: the program that served the tapes or, where counted_per is request, moved the
+                file
+            class_of_service: class of service, null if the logs do not say
+            vsn: the cartridge (its volume serial number), null where it is not known
+            tape_type: type of the cartridge, null where it is not known
+            size_bytes: bytes of the file or fragment, null if the logs do not say
+            recall_s: the recall latency - seconds from asked_at until readable_at; null if the recall
+                failed or is unfinished, if one of the times is not known, or if is_negative. If a log
+                of stages does not say how long a file was in the queue, it is the time of the stage
+                alone
+            clock_step_s: 1 if one of the two times comes from a clock of whole seconds, else 0; the
+                exact length of a recall shorter than this step is unknown
+            queue_s: seconds in the queue, before the mount was requested or the stage began; null where
+                counted_per is request, and if not known
+            mount_s: seconds from the request to mount until the tape was positioned, as in
+                mart.tape_recalls; null if not known
+            position_s: seconds of these from when the cartridge was in the drive; null if not known
+            transfer_s: seconds of reading from tape, null if not known
+            is_failed: whether the recall failed; null if it is unfinished, and if the logs do not say
+            is_unfinished: whether the logs do not say (yet) that the file became readable, and it did
+                not fail; only a lower bound of its latency is known
+            is_below_clock: whether recall_s is shorter than clock_step_s; a quantile in this range is
+                shown as "< 1 s"
+            is_negative: whether, according to its times, the file was readable clock_step_s or more
+                before it was asked for, because two clocks disagree
+            is_first_byte: whether readable_at is only when the transfer to the client began, because
+                staging was bypassed or no line says when the file was on disk
+            asked_at: when the file was asked for; null if not known
+            readable_at: when the file was readable on disk; null if the recall failed or is unfinished
+            ended_at: when the recall's last event happened, or its request ended (ended_at of
+                mart.requests); the day of a recall is the day of this time
+
+        In SQL:
+
+            SELECT archive, counted_per, evidence, count(*) AS recall_count, max(recall_s) AS longest_s
+            FROM mart.recalls(since => now() - INTERVAL '1 month')
+            GROUP BY archive, counted_per, evidence
+            ORDER BY archive, counted_per, evidence
         """
 
     def reconciliation(
@@ -7057,6 +7351,74 @@ class Mart:
             WHERE NOT is_unfinished AND last_event_at >= now() - INTERVAL '1 month'
             GROUP BY requester, task, tape_type
             ORDER BY requester, task, tape_type
+        """
+
+    def tape_recalls(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+    ) -> pl.DataFrame:
+        """One row per request for a file on tape that is known to a tape server.
+
+        Files that clients read from tape, as tape servers report it. They come from
+        mart.tape_operations. If a file was asked for again before it was read, each request is a row,
+        and all of them have the same recall. Reads for the repacker are no recalls, and reads that only
+        verify a file are ignored when their log is loaded.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only recalls whose last line is from this time or later (null = from the first)
+            until: only recalls whose last line is from before this time (null = to the last)
+            interface: only this interface (null = all)
+            direction: accepted for uniformity; only gets are recalls, so null and get are equivalent,
+                and put returns no rows
+            client: tape servers do not know the client, so there are no rows if one is given
+            class_of_service: only this class of service (null = all)
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            timezone: the archive's time zone, in which its days are counted
+            operation_id: the operation, as in mart.tape_operations
+            mount_id: the operation's mount, as in mart.mounts; null where none is known
+            interface: the program that served the tapes (unitree, cta, ...)
+            class_of_service: class of service, null if the log does not say
+            vsn: the cartridge (its volume serial number), null where it is not known
+            tape_type: type of the cartridge, null if the log does not say
+            size_bytes: bytes of the file or fragment, null if the log does not say
+            queue_s: seconds from the recall's first request until a mount was requested, for the recall
+                itself or, after that request, for its cartridge; null if either time is not known, and
+                if the cartridge was mounted already
+            mount_s: seconds from the request to mount until the tape was positioned to the file
+                (mount_s of mart.mounts); null for all files of a mount but the first, and if either
+                time is not known
+            position_s: seconds of these from when the cartridge was in the drive; null under the same
+                conditions
+            transfer_s: seconds from positioned to transferred, null if either time is not known
+            is_last: whether it is the last request of its recall, with whose operation the file was
+                read. Filter on it to count each recall once
+            is_failed: whether the recall failed; null while it is unfinished, and if the log does not
+                say
+            asked_at: when the first request of the recall was received; null if not known
+            received_at: when this request was received; null if not known
+            readable_at: when the file had been read from tape, also if this failed; null if the recall
+                is unfinished. (CTA reports it when the file is in the server's memory, a moment before
+                it is on disk)
+            ended_at: when the last event of the recall happened
+
+        In SQL:
+
+            SELECT archive, tape_type, count(*) AS recall_count, avg(queue_s) AS mean_queue_s, avg(mount_s) AS mean_mount_s
+            FROM mart.tape_recalls(since => now() - INTERVAL '1 month')
+            WHERE is_last AND NOT is_failed
+            GROUP BY archive, tape_type
+            ORDER BY archive, tape_type
         """
 
     def time_bin(

@@ -25,7 +25,8 @@ class Metadata(BaseModel):
     with the same columns. A function that returns one value has `returns`. `needs` lists the `LOG_FACTS` that
     the object is built from. Without a fact needed for `all` of the object, it has no rows, or none that
     serve its purpose. Without one needed for `part` of it, some columns or rows are missing. For `a or b`,
-    either fact will do. An object that is not built from logs needs nothing: `{}`.
+    either fact will do. An object that is not built from logs needs nothing: `{}`. `words` are headings of
+    docs/reference/definitions.md, which defines what the object counts.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True)
@@ -39,6 +40,7 @@ class Metadata(BaseModel):
     returns: _Sentence = ""
     needs: dict[str, Literal["all", "part"]]
     depends_on: list[str]
+    words: list[_Sentence] = Field(default_factory=list)
     grants: Annotated[list[Literal["tapewise_reader", "tapewise_names"]], Field(min_length=1)]
     source: _Sentence
     example: _Sentence

@@ -59,6 +59,7 @@ READS_TRANSFERS = {
 }
 # The facts that a function reads instead of transfers.
 FACTS = {"stage_times": "stages", "selected_stages": "stages"}
+FACTS |= {"tape_recalls": "tape_operations", "recall_batches": "tape_operations"}
 # These read a file's history from before the requested range, so only `until` leaves months out.
 LOOKING_BACK = [
     each.name
@@ -67,6 +68,8 @@ LOOKING_BACK = [
 ]
 # These also read transfers that ended after the range, because they may have begun within it.
 UNDER_WAY = ("transfers_under_way", "load_over_time", "concurrency", "transfer_neighbours")
+# These read operations of the week before, too.
+LOOKING_BACK_A_WEEK = ("tape_recalls", "recall_batches")
 # These read no table of facts: only names, or what a study keeps about an archive's requests.
 OF_NO_TABLE = ("file_days", "user_names", "workload_classes", "workload_models")
 THREE_MONTHS = [f"1998-{month}-05T00:00:00Z" for month in ("03", "04", "05")]
@@ -600,6 +603,7 @@ def test_functions_are_inlined_and_prune_partitions(
         {
             "transfers": [{"ended_at": moment, "open_s": 1.0} for moment in THREE_MONTHS],
             "stages": [{"staged_at": moment} for moment in THREE_MONTHS],
+            "tape_events": [{"happened_at": moment} for moment in THREE_MONTHS],
         },
     )
     if role == "tapewise_reader":
@@ -612,7 +616,7 @@ def test_functions_are_inlined_and_prune_partitions(
     months = {f"{facts}_1998_04"}
     # Others that were under way with the first one may have ended before the range. How long before is known
     # only at execution.
-    if function.name in LOOKING_BACK or function.name == "transfer_neighbours":
+    if function.name in (*LOOKING_BACK, *LOOKING_BACK_A_WEEK, "transfer_neighbours"):
         months.add(f"{facts}_1998_03")
     if function.name in UNDER_WAY:
         months.add(f"{facts}_1998_05")
@@ -629,6 +633,7 @@ def test_times_known_only_at_execution_prune_too(database: psycopg.Connection, f
         {
             "transfers": [{"ended_at": moment} for moment in THREE_MONTHS],
             "stages": [{"staged_at": moment} for moment in THREE_MONTHS],
+            "tape_events": [{"happened_at": moment} for moment in THREE_MONTHS],
         },
     )
     edge = (

@@ -8,12 +8,14 @@ import json
 import random
 import subprocess
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import closing
+from datetime import datetime
 from math import ceil
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from psycopg.rows import dict_row
@@ -28,6 +30,14 @@ from tapewise.ingest.sources.sources import SourceRequest
 from tapewise.schema.database import Role, Warehouse
 from tests.conftest import NOW, Site, register
 from tests.integration.evidence import check_warehouse
+from tests.integration.recall_recount import (
+    describe,
+    first_in_drive,
+    follow_recalls,
+    last_in_drive,
+    last_time,
+    list_recalls,
+)
 
 Row = dict[str, Any]
 
@@ -421,3 +431,92 @@ def test_samqfs(warehouse: Warehouse, folder: Path, truth: dict[str, Any]):
     assert outcomes["cancelled"] == truth["samqfs"]["cancelled_count"] > 0
     assert outcomes["unfinished"] == truth["samqfs"]["lost_end_count"] > 0
     check_warehouse(warehouse)
+
+
+@pytest.mark.parametrize("counted_per", ["stage", "request"])
+def test_recall_latencies_agree_with_a_recount_of_the_lines(
+    loaded: Warehouse, folder: Path, counted_per: str
+):
+    groups: dict[tuple[str, str], dict[str, Any]] = {}
+    for recall in follow_recalls(list_files(folder, "json")):
+        group = groups.setdefault(
+            (recall.tape_pool, recall.day(ZoneInfo(ZONE))),
+            {"waits_us": [], "recall": 0, "unfinished": 0, "failed": 0, "over": 0},
+        )
+        for asked_us in recall.asked_us[: 1 if counted_per == "stage" else None]:
+            group["recall"] += 1
+            group["unfinished"] += recall.outcome == "unfinished"
+            group["failed"] += recall.outcome == "failed"
+            if recall.outcome == "read":
+                group["waits_us"].append(recall.last_us - asked_us)
+                group["over"] += recall.last_us - asked_us > 400_000_000
+    expected = {
+        key: {
+            "recall_count": group["recall"],
+            "timed_count": len(group["waits_us"]),
+            "unfinished_count": group["unfinished"],
+            "failed_count": group["failed"],
+            "over_target_count": group["over"] + group["unfinished"],
+            **describe(group["waits_us"], group["unfinished"]),
+        }
+        for key, group in groups.items()
+    }
+    rows = fetch(
+        loaded,
+        "SELECT class_of_service, starts_on::text, recall_count, timed_count, unfinished_count, over_target_count,"
+        " coalesce(failed_count, 0) AS failed_count, "
+        + ", ".join(
+            f"round(p{percent}{name}_s * 1000000)::bigint AS p{percent}{name}_s"
+            for percent in (50, 90, 95, 99)
+            for name in ("", "_low", "_high")
+        )
+        + " FROM mart.recall_latencies('made', grouped_by => '{class_of_service,day}', target_s => 400)"
+        f" WHERE counted_per = '{counted_per}'",
+    )
+    found = {(row.pop("class_of_service"), row.pop("starts_on")): row for row in rows}
+    assert found == expected
+    assert sum(group["unfinished"] for group in groups.values()) > 3
+    assert sum(group["over"] for group in groups.values()) > 30
+
+
+def test_recalls_that_could_have_been_batched_agree_with_a_recount_of_the_truth(
+    loaded: Warehouse, truth: dict[str, Any]
+):
+    stays: dict[str, list[Row]] = defaultdict(list)
+    for mount in sorted((row for row in truth["cta"]["mounts"] if row["drive"]), key=first_in_drive):
+        stays[mount["vsn"]].append(mount)
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    is_counted = set()
+    is_missed_by_mount: dict[tuple[str, int], list[bool]] = defaultdict(list)
+    day_of_mount = {}
+    for attempts in sorted(list_recalls(truth["cta"]["tape_operations"]), key=lambda each: last_time(each[-1])):
+        last = attempts[-1]
+        asked_at = min((each["received_at"] for each in attempts if each["received_at"]), default=None)
+        day = str(datetime.fromtimestamp(last_time(last) / 1e6, ZoneInfo(ZONE)).date())
+        counts[day].update(recall_count=1, unasked_count=asked_at is None)
+        own = last["mount_requested_at"] and [
+            number
+            for number, mount in enumerate(stays[last["vsn"]])
+            if mount["mount_requested_at"] == last["mount_requested_at"]
+        ]
+        if own:
+            before = stays[last["vsn"]][own[0] - 1] if own[0] else None
+            is_missed = bool(before and asked_at and asked_at <= last_in_drive(before))
+            key = (last["vsn"], own[0])
+            day_of_mount.setdefault(key, day)
+            is_missed_by_mount[key].append(is_missed)
+            counts[day].update(mounted_count=1, mount_count=key not in is_counted, batchable_count=is_missed)
+            is_counted.add(key)
+    for key, are_missed in is_missed_by_mount.items():
+        counts[day_of_mount[key]].update(batchable_mount_count=all(are_missed))
+    names = ["recall_count", "unasked_count", "mounted_count", "mount_count", "batchable_count"]
+    names += ["batchable_mount_count"]
+    rows = fetch(
+        loaded,
+        f"SELECT starts_on::text, {', '.join(f'sum({name})::bigint AS {name}' for name in names)}"
+        " FROM mart.recall_batches('made') GROUP BY starts_on",
+    )
+    assert {row.pop("starts_on"): row for row in rows} == {
+        day: {name: counter[name] for name in names} for day, counter in counts.items()
+    }
+    assert sum(counter["batchable_mount_count"] for counter in counts.values()) > 3
