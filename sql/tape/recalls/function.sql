@@ -28,6 +28,7 @@ CREATE FUNCTION mart.recalls(
     position_s double precision,
     transfer_s double precision,
     is_failed boolean,
+    is_cancelled boolean,
     is_unfinished boolean,
     is_below_clock boolean,
     is_negative boolean,
@@ -70,6 +71,35 @@ stages AS (
         AND coalesce(recalls.direction, 'get') = 'get'
         AND recalls.client IS NULL
         AND (recalls.class_of_service IS NULL OR stages.class_of_service = recalls.class_of_service)
+),
+
+-- Stages that did not end, where logs report when stages begin. Those that ended are stages.
+starts AS (
+    SELECT
+        stage_starts.*,
+        archives.timezone,
+        (stage_starts.last_event_at AT TIME ZONE archives.timezone)::date AS ended_on
+    FROM mart.stage_starts
+    INNER JOIN mart.archives ON stage_starts.archive = archives.archive
+    WHERE
+        (recalls.archive IS NULL OR stage_starts.archive = recalls.archive)
+        AND stage_starts.last_event_at >= coalesce(recalls.since, timestamptz '-infinity')
+        AND stage_starts.last_event_at < coalesce(recalls.until, timestamptz 'infinity')
+        AND (recalls.interface IS NULL OR stage_starts.interface = recalls.interface)
+        AND coalesce(recalls.direction, 'get') = 'get'
+        AND recalls.client IS NULL
+        AND (recalls.class_of_service IS NULL OR stage_starts.class_of_service = recalls.class_of_service)
+        AND stage_starts.stage_id IS NULL
+),
+
+-- The logs of stages that report when stages begin also report when one was cancelled.
+reporting AS (
+    SELECT
+        reported.archive,
+        reported.interface
+    FROM mart.stage_starts AS reported
+    WHERE recalls.archive IS NULL OR reported.archive = recalls.archive
+    GROUP BY reported.archive, reported.interface
 ),
 
 -- A file that was staged, or opened, was readable from then on. Otherwise, it was so by the first byte at the
@@ -123,6 +153,7 @@ found AS (
         tape_recalls.transfer_s,
 
         tape_recalls.is_failed,
+        NULL::boolean AS is_cancelled,
         tape_recalls.readable_at IS NULL AS is_unfinished,
         FALSE AS is_first_byte,
 
@@ -159,6 +190,7 @@ found AS (
         NULL::double precision AS transfer_s,
 
         CASE WHEN stages.is_failure_logged THEN stages.is_failed END AS is_failed,
+        CASE WHEN reporting.archive IS NOT NULL THEN FALSE END AS is_cancelled,
         FALSE AS is_unfinished,
         FALSE AS is_first_byte,
 
@@ -167,6 +199,7 @@ found AS (
         stages.staged_at AS readable_at,
         stages.staged_at AS ended_at
     FROM stages
+    LEFT JOIN reporting ON stages.archive = reporting.archive AND stages.interface = reporting.interface
     WHERE
         NOT EXISTS (
             SELECT FROM tape_recalls
@@ -174,6 +207,49 @@ found AS (
                 tape_recalls.archive = stages.archive
                 AND tape_recalls.interface = stages.interface
                 AND tape_recalls.ended_on = stages.ended_on
+        )
+
+    UNION ALL
+
+    SELECT
+        starts.archive,
+        starts.kind,
+        starts.timezone,
+        'stage' AS counted_per,
+        'stage' AS evidence,
+        NULL::bigint AS operation_id,
+        NULL::bigint AS stage_id,
+        NULL::bigint AS transfer_id,
+        NULL::bigint AS mount_id,
+        starts.interface,
+        starts.class_of_service,
+        starts.vsn,
+        NULL::text AS tape_type,
+
+        starts.size_bytes,
+        NULL::double precision AS wait_s,
+        NULL::double precision AS step_s,
+        NULL::double precision AS queue_s,
+        NULL::double precision AS mount_s,
+        NULL::double precision AS position_s,
+        NULL::double precision AS transfer_s,
+
+        NULL::boolean AS is_failed,
+        starts.outcome = 'cancelled' AS is_cancelled,
+        starts.outcome = 'unfinished' AS is_unfinished,
+        FALSE AS is_first_byte,
+
+        starts.started_at AS asked_at,
+        NULL::timestamptz AS readable_at,
+        starts.last_event_at AS ended_at
+    FROM starts
+    WHERE
+        NOT EXISTS (
+            SELECT FROM tape_recalls
+            WHERE
+                tape_recalls.archive = starts.archive
+                AND tape_recalls.interface = starts.interface
+                AND tape_recalls.ended_on = starts.ended_on
         )
 
     UNION ALL
@@ -212,6 +288,7 @@ found AS (
         NULL::double precision AS transfer_s,
 
         requests.is_failed,
+        NULL::boolean AS is_cancelled,
         num_nonnulls(requests.staged_at, requests.open_s, requests.started_at) = 0 AS is_unfinished,
         requests.readable_by = 'first byte' AS is_first_byte,
 
@@ -251,6 +328,7 @@ found AS (
         NULL::double precision AS transfer_s,
 
         tape_recalls.is_failed,
+        NULL::boolean AS is_cancelled,
         tape_recalls.readable_at IS NULL AS is_unfinished,
         FALSE AS is_first_byte,
 
@@ -311,6 +389,7 @@ SELECT
     measured.transfer_s,
 
     measured.is_failed,
+    measured.is_cancelled,
     measured.is_unfinished AND measured.is_failed IS NOT TRUE AS is_unfinished,
     coalesce(abs(measured.measured_s) < measured.clock_step_s, FALSE) AS is_below_clock,
     coalesce(measured.measured_s < 0 AND measured.measured_s <= -measured.clock_step_s, FALSE) AS is_negative,
