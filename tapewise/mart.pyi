@@ -4602,8 +4602,8 @@ class Mart:
         Recalls that could have been batched, and files asked for together, as tape servers report it
         (mart.tape_recalls). A recall could have been batched if it was asked for before its cartridge's
         last mount ended, and was served by a later mount. The last mount may have been for writing or
-        for the repacker. Each recall is counted once per stage. Logs that do not say when a file was
-        asked for (SAM-QFS, dCache) have no recalls here.
+        for the repacker, or may have tried the recall in vain. Each recall is counted once per stage.
+        Logs that do not say when a file was asked for (SAM-QFS, dCache) have no recalls here.
 
         Args:
             archive: only this archive (null = all)
@@ -7364,12 +7364,15 @@ class Mart:
         client: str | None = None,
         class_of_service: str | None = None,
     ) -> pl.DataFrame:
-        """One row per request for a file on tape that is known to a tape server.
+        """One row per request for a file on tape, or further attempt to read it, that a tape server
+        reports.
 
         Files that clients read from tape, as tape servers report it. They come from
         mart.tape_operations. If a file was asked for again before it was read, each request is a row,
-        and all of them have the same recall. Reads for the repacker are no recalls, and reads that only
-        verify a file are ignored when their log is loaded.
+        and all of them have the same recall. If reading failed or was broken off and the tape server
+        tried again without another request, this is the same recall, too, and each attempt is a row.
+        Reads for the repacker are no recalls, and reads that only verify a file are ignored when their
+        log is loaded. Requests and attempts more than a day apart are not combined.
 
         Args:
             archive: only this archive (null = all)
@@ -7401,15 +7404,15 @@ class Mart:
             position_s: seconds of these from when the cartridge was in the drive; null under the same
                 conditions
             transfer_s: seconds from positioned to transferred, null if either time is not known
-            is_last: whether it is the last request of its recall, with whose operation the file was
-                read. Filter on it to count each recall once
-            is_failed: whether the recall failed; null while it is unfinished, and if the log does not
-                say
+            is_last: whether it is the last operation of its recall, which read the file if any did.
+                Filter on it to count each recall once
+            is_failed: whether the recall failed, which is whether its last attempt did; null while it
+                is unfinished, and if the log does not say
             asked_at: when the first request of the recall was received; null if not known
             received_at: when this request was received; null if not known
-            readable_at: when the file had been read from tape, also if this failed; null if the recall
-                is unfinished. (CTA reports it when the file is in the server's memory, a moment before
-                it is on disk)
+            readable_at: when the file had been read from tape; null if the recall failed or is
+                unfinished. (CTA reports it when the file is in the server's memory, a moment before it
+                is on disk)
             ended_at: when the last event of the recall happened
 
         In SQL:

@@ -489,7 +489,8 @@ def test_recalls_that_could_have_been_batched_agree_with_a_recount_of_the_truth(
     is_counted = set()
     is_missed_by_mount: dict[tuple[str, int], list[bool]] = defaultdict(list)
     day_of_mount = {}
-    for attempts in sorted(list_recalls(truth["cta"]["tape_operations"]), key=lambda each: last_time(each[-1])):
+    recalls = list_recalls(truth["cta"]["tape_operations"])
+    for attempts in sorted(recalls, key=lambda each: last_time(each[-1])):
         last = attempts[-1]
         asked_at = min((each["received_at"] for each in attempts if each["received_at"]), default=None)
         day = str(datetime.fromtimestamp(last_time(last) / 1e6, ZoneInfo(ZONE)).date())
