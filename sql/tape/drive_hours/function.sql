@@ -125,8 +125,8 @@ parts AS (
         ) AS ends_at
     FROM clipped
     CROSS JOIN periods
-    -- Where clocks go back across midnight, a day begins at the second midnight, so minutes before it are in the
-    -- day before, although they have the date of the next.
+    -- Where clocks go back across midnight, a day begins at the second midnight, so minutes before it are in
+    -- the day before, although they have the date of the next.
     CROSS JOIN
         LATERAL (
             VALUES (date_trunc('day', clipped.clipped_from, clipped.timezone))

@@ -57,8 +57,8 @@ saved AS (
     GROUP BY operations.mount_id
 ),
 
--- All mounts from the first day on, whichever are asked for, because the next mount of a cartridge may be in any
--- drive and on a later day.
+-- All mounts from the first day on, whichever are asked for, because the next mount of a cartridge may be in
+-- any drive and on a later day.
 in_order AS (
     SELECT
         selected.*,
@@ -102,7 +102,8 @@ mounts AS (
             mount_days.until IS NULL
             OR in_order.starts_on < mount_days.until AT TIME ZONE in_order.timezone
         )
-        AND coalesce(mount_days.since, timestamptz '-infinity') < coalesce(mount_days.until, timestamptz 'infinity')
+        AND coalesce(mount_days.since, timestamptz '-infinity')
+        < coalesce(mount_days.until, timestamptz 'infinity')
     UNION ALL
     -- Requests after which the cartridge reached no drive.
     SELECT
@@ -126,17 +127,21 @@ mounts AS (
         AND (mount_days.location IS NULL OR unanswered.location = mount_days.location)
         AND (mount_days.tape_type IS NULL OR unanswered.tape_type = mount_days.tape_type)
         AND mount_days.drive IS NULL
-        AND unanswered.last_event_at >= coalesce(mount_days.since, timestamptz '-infinity') - interval '2 days'
+        AND unanswered.last_event_at
+        >= coalesce(mount_days.since, timestamptz '-infinity') - interval '2 days'
         AND unanswered.last_event_at < coalesce(mount_days.until, timestamptz 'infinity') + interval '2 days'
         AND (
             mount_days.since IS NULL
-            OR (unanswered.last_event_at AT TIME ZONE unanswered.timezone)::date >= (mount_days.since AT TIME ZONE unanswered.timezone)::date
+            OR (unanswered.last_event_at AT TIME ZONE unanswered.timezone)::date
+            >= (mount_days.since AT TIME ZONE unanswered.timezone)::date
         )
         AND (
             mount_days.until IS NULL
-            OR (unanswered.last_event_at AT TIME ZONE unanswered.timezone)::date < mount_days.until AT TIME ZONE unanswered.timezone
+            OR (unanswered.last_event_at AT TIME ZONE unanswered.timezone)::date
+            < mount_days.until AT TIME ZONE unanswered.timezone
         )
-        AND coalesce(mount_days.since, timestamptz '-infinity') < coalesce(mount_days.until, timestamptz 'infinity')
+        AND coalesce(mount_days.since, timestamptz '-infinity')
+        < coalesce(mount_days.until, timestamptz 'infinity')
 ),
 
 days AS (

@@ -74,13 +74,16 @@ WITH of_mounts AS (
         AND mounts.last_event_at < coalesce(mount_steps.until, timestamptz 'infinity') + interval '2 days'
         AND (
             mount_steps.since IS NULL
-            OR (mounts.last_event_at AT TIME ZONE mounts.timezone)::date >= (mount_steps.since AT TIME ZONE mounts.timezone)::date
+            OR (mounts.last_event_at AT TIME ZONE mounts.timezone)::date
+            >= (mount_steps.since AT TIME ZONE mounts.timezone)::date
         )
         AND (
             mount_steps.until IS NULL
-            OR (mounts.last_event_at AT TIME ZONE mounts.timezone)::date < mount_steps.until AT TIME ZONE mounts.timezone
+            OR (mounts.last_event_at AT TIME ZONE mounts.timezone)::date
+            < mount_steps.until AT TIME ZONE mounts.timezone
         )
-        AND coalesce(mount_steps.since, timestamptz '-infinity') < coalesce(mount_steps.until, timestamptz 'infinity')
+        AND coalesce(mount_steps.since, timestamptz '-infinity')
+        < coalesce(mount_steps.until, timestamptz 'infinity')
     GROUP BY mounts.archive, mounts.kind, mounts.tape_type
 ),
 
@@ -112,25 +115,33 @@ of_tape_operations AS (
     LEFT JOIN mart.mounts
         ON
             operations.mount_id = mounts.mount_id
-            AND mounts.last_event_at >= coalesce(mount_steps.since, timestamptz '-infinity') - interval '3 days'
+            AND mounts.last_event_at
+            >= coalesce(mount_steps.since, timestamptz '-infinity') - interval '3 days'
     WHERE
         (mount_steps.archive IS NULL OR operations.archive = mount_steps.archive)
         AND (mount_steps.interface IS NULL OR operations.interface = mount_steps.interface)
         AND (mount_steps.location IS NULL OR operations.location = mount_steps.location)
-        AND (mount_steps.tape_type IS NULL OR coalesce(operations.tape_type, mounts.tape_type) = mount_steps.tape_type)
+        AND (
+            mount_steps.tape_type IS NULL
+            OR coalesce(operations.tape_type, mounts.tape_type) = mount_steps.tape_type
+        )
         AND (mount_steps.drive IS NULL OR operations.drive = mount_steps.drive)
         AND (mount_steps.requester IS NULL OR operations.requester = mount_steps.requester)
-        AND operations.last_event_at >= coalesce(mount_steps.since, timestamptz '-infinity') - interval '2 days'
+        AND operations.last_event_at
+        >= coalesce(mount_steps.since, timestamptz '-infinity') - interval '2 days'
         AND operations.last_event_at < coalesce(mount_steps.until, timestamptz 'infinity') + interval '2 days'
         AND (
             mount_steps.since IS NULL
-            OR (operations.last_event_at AT TIME ZONE operations.timezone)::date >= (mount_steps.since AT TIME ZONE operations.timezone)::date
+            OR (operations.last_event_at AT TIME ZONE operations.timezone)::date
+            >= (mount_steps.since AT TIME ZONE operations.timezone)::date
         )
         AND (
             mount_steps.until IS NULL
-            OR (operations.last_event_at AT TIME ZONE operations.timezone)::date < mount_steps.until AT TIME ZONE operations.timezone
+            OR (operations.last_event_at AT TIME ZONE operations.timezone)::date
+            < mount_steps.until AT TIME ZONE operations.timezone
         )
-        AND coalesce(mount_steps.since, timestamptz '-infinity') < coalesce(mount_steps.until, timestamptz 'infinity')
+        AND coalesce(mount_steps.since, timestamptz '-infinity')
+        < coalesce(mount_steps.until, timestamptz 'infinity')
     GROUP BY operations.archive, operations.kind, coalesce(operations.tape_type, mounts.tape_type)
 ),
 
@@ -186,13 +197,16 @@ of_mount_summaries AS (
         AND summaries.ended_at < coalesce(mount_steps.until, timestamptz 'infinity') + interval '2 days'
         AND (
             mount_steps.since IS NULL
-            OR (summaries.ended_at AT TIME ZONE summaries.timezone)::date >= (mount_steps.since AT TIME ZONE summaries.timezone)::date
+            OR (summaries.ended_at AT TIME ZONE summaries.timezone)::date
+            >= (mount_steps.since AT TIME ZONE summaries.timezone)::date
         )
         AND (
             mount_steps.until IS NULL
-            OR (summaries.ended_at AT TIME ZONE summaries.timezone)::date < mount_steps.until AT TIME ZONE summaries.timezone
+            OR (summaries.ended_at AT TIME ZONE summaries.timezone)::date
+            < mount_steps.until AT TIME ZONE summaries.timezone
         )
-        AND coalesce(mount_steps.since, timestamptz '-infinity') < coalesce(mount_steps.until, timestamptz 'infinity')
+        AND coalesce(mount_steps.since, timestamptz '-infinity')
+        < coalesce(mount_steps.until, timestamptz 'infinity')
     GROUP BY summaries.archive, summaries.kind, summaries.tape_type
 ),
 

@@ -40,7 +40,8 @@ WITH requests AS (
     LEFT JOIN mart.mounts
         ON
             operations.mount_id = mounts.mount_id
-            AND mounts.last_event_at >= coalesce(repack_waits.since, timestamptz '-infinity') - interval '2 days'
+            AND mounts.last_event_at
+            >= coalesce(repack_waits.since, timestamptz '-infinity') - interval '2 days'
     WHERE
         operations.requester = 'client'
         AND (repack_waits.archive IS NULL OR operations.archive = repack_waits.archive)
@@ -51,21 +52,26 @@ WITH requests AS (
             OR coalesce(operations.tape_type, mounts.tape_type) = repack_waits.tape_type
         )
         AND (repack_waits.drive IS NULL OR operations.drive = repack_waits.drive)
-        -- Prunes partitions: an operation ends after it was received. Two days are more than the longest local day.
-        AND operations.last_event_at >= coalesce(repack_waits.since, timestamptz '-infinity') - interval '2 days'
+        -- Prunes partitions: an operation ends after it was received. Two days are more than the longest
+        -- local day.
+        AND operations.last_event_at
+        >= coalesce(repack_waits.since, timestamptz '-infinity') - interval '2 days'
         AND (
             repack_waits.since IS NULL
-            OR (operations.received_at AT TIME ZONE operations.timezone)::date >= (repack_waits.since AT TIME ZONE operations.timezone)::date
+            OR (operations.received_at AT TIME ZONE operations.timezone)::date
+            >= (repack_waits.since AT TIME ZONE operations.timezone)::date
         )
         AND (
             repack_waits.until IS NULL
-            OR (operations.received_at AT TIME ZONE operations.timezone)::date < repack_waits.until AT TIME ZONE operations.timezone
+            OR (operations.received_at AT TIME ZONE operations.timezone)::date
+            < repack_waits.until AT TIME ZONE operations.timezone
         )
-        AND coalesce(repack_waits.since, timestamptz '-infinity') < coalesce(repack_waits.until, timestamptz 'infinity')
+        AND coalesce(repack_waits.since, timestamptz '-infinity')
+        < coalesce(repack_waits.until, timestamptz 'infinity')
 ),
 
--- The drives that the repacker holds change with its mounts. Of all that happens at a time, mounts come first, so a
--- request sees those that begin with it, and none that end with it.
+-- The drives that the repacker holds change with its mounts. Of all that happens at a time, mounts come
+-- first, so a request sees those that begin with it, and none that end with it.
 in_time AS (
     SELECT
         selected.archive,

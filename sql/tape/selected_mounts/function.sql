@@ -56,8 +56,8 @@ WITH ranges AS (
         < coalesce(selected_mounts.until, timestamptz 'infinity')
 ),
 
--- A mount begins with its request, which names no drive. If a log has no request, it begins with the first event
--- in the drive.
+-- A mount begins with its request, which names no drive. If a log has no request, it begins with the first
+-- event in the drive.
 in_drives AS (
     SELECT
         mounts.*,
@@ -74,15 +74,16 @@ in_drives AS (
     WHERE
         mounts.drive IS NOT NULL
         AND (selected_mounts.drive IS NULL OR mounts.drive = selected_mounts.drive)
-        -- Prunes partitions. Two days are more than the longest local day. A cartridge can stay in a drive for
-        -- weeks, so `until` prunes none.
-        AND mounts.last_event_at >= coalesce(selected_mounts.since, timestamptz '-infinity') - interval '2 days'
+        -- Prunes partitions. Two days are more than the longest local day. A cartridge can stay in a drive
+        -- for weeks, so `until` prunes none.
+        AND mounts.last_event_at
+        >= coalesce(selected_mounts.since, timestamptz '-infinity') - interval '2 days'
         AND mounts.last_event_at >= ranges.range_from
         AND mounts.first_event_at < ranges.range_until
 ),
 
--- A request is often made while another cartridge is still in the drive. It then occupies the drive from when that
--- one has left, so that no second is counted twice.
+-- A request is often made while another cartridge is still in the drive. It then occupies the drive from
+-- when that one has left, so that no second is counted twice.
 in_order AS (
     SELECT
         in_drives.*,

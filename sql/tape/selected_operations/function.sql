@@ -23,8 +23,8 @@ CREATE FUNCTION mart.selected_operations(
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
--- A file counts as transferring between the first and the last event of a file in its mount. So it does not if it
--- was positioned in one mount and read in the next.
+-- A file counts as transferring between the first and the last event of a file in its mount. So it does not
+-- if it was positioned in one mount and read in the next.
 WITH in_mounts AS (
     SELECT
         operations.operation_id,
