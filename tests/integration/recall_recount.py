@@ -1,4 +1,4 @@
-"""Recounts recalls from the lines of CTA's JSON, in plain Python, line by line: another way than the views'."""
+"""Recounts recalls from the lines of CTA's JSON, in plain Python, line by line, unlike the views."""
 
 import json
 from collections import defaultdict

@@ -644,8 +644,8 @@ def test_functions_of_tapes_are_inlined_and_prune_partitions(
         for moment in THREE_MONTHS
     ]
     insert_rows(database, {"tape_events": events})
-    # A mount may end long after `until`, so only `since` leaves months out. What the archive's logs report is asked
-    # of all months.
+    # A mount may end long after `until`, so only `since` leaves months out. What the archive's logs report is
+    # asked of all months.
     months = set() if "tape_coverage" in function.metadata.depends_on else {"1998_03"}
     for since in ("'1998-04-05'", "now() - INTERVAL '1 day'"):
         plan = explain(database, f"SELECT * FROM mart.{function.name}(since => {since})")
