@@ -1,7 +1,7 @@
 """Counts how drives and mounts were used, in plain Python, from mounts with times in microseconds."""
 
 from collections import Counter, defaultdict
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 

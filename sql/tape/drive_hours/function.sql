@@ -149,9 +149,13 @@ parts AS (
         ) AS days
     CROSS JOIN
         LATERAL generate_series(
-            greatest(floor(date_part('epoch', clipped.clipped_from - days.day_at) / periods.longest_s), 0)::integer,
+            greatest(
+                floor(date_part('epoch', clipped.clipped_from - days.day_at) / periods.longest_s), 0
+            )::integer,
             floor(
-                date_part('epoch', least(clipped.last_at, days.next_at - interval '1 microsecond') - days.day_at)
+                date_part(
+                    'epoch', least(clipped.last_at, days.next_at - interval '1 microsecond') - days.day_at
+                )
                 / periods.longest_s
             )::integer
         ) AS numbers (number)
@@ -273,8 +277,10 @@ filled AS (
         coalesce(sums.unfinished_count, 0) AS unfinished_count,
         coalesce(sums.untimed_count, 0) AS untimed_count,
         date_part('epoch', calendar.ends_at - calendar.starts_at) AS period_s,
-        CASE WHEN coverage.has_dismounts THEN coalesce(date_part('epoch', sums.occupied), 0) END AS occupied_s,
-        CASE WHEN coverage.has_mount_times THEN coalesce(date_part('epoch', sums.mounting), 0) END AS mounting_s,
+        CASE WHEN coverage.has_dismounts THEN coalesce(date_part('epoch', sums.occupied), 0) END
+            AS occupied_s,
+        CASE WHEN coverage.has_mount_times THEN coalesce(date_part('epoch', sums.mounting), 0) END
+            AS mounting_s,
         CASE
             WHEN coverage.has_transfer_times AND (sums.timed_count > 0 OR coalesce(sums.untimed_count, 0) = 0)
                 THEN coalesce(date_part('epoch', sums.transferring), 0)

@@ -45,7 +45,8 @@ WITH coverage AS MATERIALIZED (
 files AS (
     SELECT
         operations.mount_id,
-        CASE WHEN min(operations.task) = max(operations.task) THEN min(operations.task) ELSE 'both' END AS task,
+        CASE WHEN min(operations.task) = max(operations.task) THEN min(operations.task) ELSE 'both' END
+            AS task,
         count(*) FILTER (WHERE NOT operations.is_timed) AS untimed_count,
         count(*) FILTER (WHERE operations.is_timed) AS timed_count,
         sum(
@@ -150,7 +151,8 @@ known AS (
         sums.untimed_count,
         sums.size_bytes,
         CASE WHEN coverage.has_dismounts THEN date_part('epoch', sums.occupied) END AS occupied_s,
-        CASE WHEN coverage.has_mount_times THEN coalesce(date_part('epoch', sums.mounting), 0) END AS mounting_s,
+        CASE WHEN coverage.has_mount_times THEN coalesce(date_part('epoch', sums.mounting), 0) END
+            AS mounting_s,
         CASE
             WHEN coverage.has_transfer_times AND (sums.timed_count > 0 OR sums.untimed_count = 0)
                 THEN coalesce(date_part('epoch', sums.transferring), 0)

@@ -2,7 +2,7 @@ CREATE VIEW mart.drives AS
 
 WITH mounts AS (
     SELECT * FROM core.mounts
-    WHERE mounts.drive IS NOT NULL
+    WHERE drive IS NOT NULL
 ),
 
 -- Grouped by the number of the archive, and not by its name, which is slower to compare.

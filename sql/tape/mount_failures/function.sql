@@ -116,7 +116,8 @@ SELECT
 
     rank() OVER (
         PARTITION BY bounded.archive
-        ORDER BY bounded.failed_count DESC, bounded.failed_count / nullif(bounded.file_count, 0) DESC NULLS LAST
+        ORDER BY
+            bounded.failed_count DESC, bounded.failed_count / nullif(bounded.file_count, 0) DESC NULLS LAST
     ) AS place,
     bounded.mount_count,
     CASE WHEN bounded.has_dismounts THEN bounded.unfinished_count END AS unfinished_count,

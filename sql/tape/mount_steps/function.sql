@@ -31,7 +31,7 @@ WITH of_mounts AS (
     SELECT
         mounts.archive,
         mounts.kind,
-        mounts.tape_type AS tape_type,
+        mounts.tape_type,
         count(*) AS row_count,
         count(mounts.queue_s) AS queue_count,
         avg(mounts.queue_s) AS queue_mean_s,
@@ -150,7 +150,7 @@ of_mount_summaries AS (
     SELECT
         summaries.archive,
         summaries.kind,
-        summaries.tape_type AS tape_type,
+        summaries.tape_type,
         count(*) AS row_count,
         count(summaries.duration_s) AS duration_count,
         avg(summaries.duration_s) AS duration_mean_s,
@@ -226,47 +226,49 @@ steps AS (
             ('mount', of_mounts.mount_count, of_mounts.mount_mean_s, of_mounts.mount_quantiles_s),
             ('position', of_mounts.position_count, of_mounts.position_mean_s, of_mounts.position_quantiles_s),
             ('transfer', of_mounts.transfer_count, of_mounts.transfer_mean_s, of_mounts.transfer_quantiles_s),
-            ('lazy_wait', of_mounts.lazy_wait_count, of_mounts.lazy_wait_mean_s, of_mounts.lazy_wait_quantiles_s),
+            (
+                'lazy_wait', of_mounts.lazy_wait_count, of_mounts.lazy_wait_mean_s, of_mounts.lazy_wait_quantiles_s
+            ),
             ('dismount', of_mounts.dismount_count, of_mounts.dismount_mean_s, of_mounts.dismount_quantiles_s),
             ('stay', of_mounts.stay_count, of_mounts.stay_mean_s, of_mounts.stay_quantiles_s)
         ) AS steps (step, step_count, mean_s, quantiles_s)
     UNION ALL
     SELECT
-        of_tape_operations.archive,
-        of_tape_operations.kind,
+        totals.archive,
+        totals.kind,
         'tape_operations' AS view_name,
-        of_tape_operations.tape_type,
-        of_tape_operations.row_count,
+        totals.tape_type,
+        totals.row_count,
         steps.*
-    FROM of_tape_operations
+    FROM of_tape_operations AS totals
     CROSS JOIN
         LATERAL (
             VALUES
-            ('queue', of_tape_operations.queue_count, of_tape_operations.queue_mean_s, of_tape_operations.queue_quantiles_s),
-            ('mount', of_tape_operations.mount_count, of_tape_operations.mount_mean_s, of_tape_operations.mount_quantiles_s),
-            ('waited', of_tape_operations.waited_count, of_tape_operations.waited_mean_s, of_tape_operations.waited_quantiles_s),
-            ('transfer', of_tape_operations.transfer_count, of_tape_operations.transfer_mean_s, of_tape_operations.transfer_quantiles_s)
+            ('queue', totals.queue_count, totals.queue_mean_s, totals.queue_quantiles_s),
+            ('mount', totals.mount_count, totals.mount_mean_s, totals.mount_quantiles_s),
+            ('waited', totals.waited_count, totals.waited_mean_s, totals.waited_quantiles_s),
+            ('transfer', totals.transfer_count, totals.transfer_mean_s, totals.transfer_quantiles_s)
         ) AS steps (step, step_count, mean_s, quantiles_s)
     UNION ALL
     SELECT
-        of_mount_summaries.archive,
-        of_mount_summaries.kind,
+        totals.archive,
+        totals.kind,
         'mount_summaries' AS view_name,
-        of_mount_summaries.tape_type,
-        of_mount_summaries.row_count,
+        totals.tape_type,
+        totals.row_count,
         steps.*
-    FROM of_mount_summaries
+    FROM of_mount_summaries AS totals
     CROSS JOIN
         LATERAL (
             VALUES
-            ('duration', of_mount_summaries.duration_count, of_mount_summaries.duration_mean_s, of_mount_summaries.duration_quantiles_s),
-            ('mount', of_mount_summaries.mount_count, of_mount_summaries.mount_mean_s, of_mount_summaries.mount_quantiles_s),
-            ('position', of_mount_summaries.position_count, of_mount_summaries.position_mean_s, of_mount_summaries.position_quantiles_s),
-            ('transfer', of_mount_summaries.transfer_count, of_mount_summaries.transfer_mean_s, of_mount_summaries.transfer_quantiles_s),
-            ('flush', of_mount_summaries.flush_count, of_mount_summaries.flush_mean_s, of_mount_summaries.flush_quantiles_s),
-            ('wait', of_mount_summaries.wait_count, of_mount_summaries.wait_mean_s, of_mount_summaries.wait_quantiles_s),
-            ('unload', of_mount_summaries.unload_count, of_mount_summaries.unload_mean_s, of_mount_summaries.unload_quantiles_s),
-            ('dismount', of_mount_summaries.dismount_count, of_mount_summaries.dismount_mean_s, of_mount_summaries.dismount_quantiles_s)
+            ('duration', totals.duration_count, totals.duration_mean_s, totals.duration_quantiles_s),
+            ('mount', totals.mount_count, totals.mount_mean_s, totals.mount_quantiles_s),
+            ('position', totals.position_count, totals.position_mean_s, totals.position_quantiles_s),
+            ('transfer', totals.transfer_count, totals.transfer_mean_s, totals.transfer_quantiles_s),
+            ('flush', totals.flush_count, totals.flush_mean_s, totals.flush_quantiles_s),
+            ('wait', totals.wait_count, totals.wait_mean_s, totals.wait_quantiles_s),
+            ('unload', totals.unload_count, totals.unload_mean_s, totals.unload_quantiles_s),
+            ('dismount', totals.dismount_count, totals.dismount_mean_s, totals.dismount_quantiles_s)
         ) AS steps (step, step_count, mean_s, quantiles_s)
 )
 

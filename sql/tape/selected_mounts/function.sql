@@ -124,7 +124,8 @@ SELECT
     in_order.occupied_from,
     in_order.positioned_at,
     -- Not if its first file was positioned later: then it is not known when that one was read or written.
-    CASE WHEN in_order.positioned_at > in_order.transferred_at THEN NULL ELSE in_order.transferred_at END AS idle_from,
+    CASE WHEN in_order.positioned_at > in_order.transferred_at THEN NULL ELSE in_order.transferred_at END
+        AS idle_from,
     in_order.dismount_requested_at,
     in_order.dismounted_at,
     in_order.last_event_at AS occupied_until,

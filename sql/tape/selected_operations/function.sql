@@ -58,7 +58,8 @@ WITH in_mounts AS (
     INNER JOIN mart.tape_operations AS operations ON mounts.mount_id = operations.mount_id
     WHERE
         -- Prunes partitions.
-        operations.last_event_at >= coalesce(selected_operations.since, timestamptz '-infinity') - interval '2 days'
+        operations.last_event_at
+        >= coalesce(selected_operations.since, timestamptz '-infinity') - interval '2 days'
         AND num_nonnulls(operations.positioned_at, operations.transferred_at) > 0
 ),
 

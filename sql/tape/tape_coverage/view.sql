@@ -11,40 +11,42 @@ SELECT
     archives.kind,
     archives.timezone,
 
-    EXISTS (
+    exists(
         SELECT 1 FROM core.mounts
         WHERE mounts.archive_id = archives.id AND mounts.dismounted_at IS NOT NULL
     ) AS has_dismounts,
-    EXISTS (
+    exists(
         SELECT 1 FROM core.mounts
-        WHERE mounts.archive_id = archives.id AND num_nonnulls(mounts.positioned_at, mounts.transferred_at) > 0
+        WHERE
+            mounts.archive_id = archives.id
+            AND num_nonnulls(mounts.positioned_at, mounts.transferred_at) > 0
     ) AS has_files,
-    EXISTS (
+    exists(
         SELECT 1 FROM core.mounts
         WHERE mounts.archive_id = archives.id AND mounts.positioned_at IS NOT NULL
     ) AS has_mount_times,
-    EXISTS (
+    exists(
         SELECT 1 FROM core.tape_operations
         WHERE
             tape_operations.archive_id = archives.id
             AND tape_operations.positioned_at IS NOT NULL
             AND tape_operations.transferred_at IS NOT NULL
     ) AS has_transfer_times,
-    EXISTS (
+    exists(
         SELECT 1 FROM core.mounts
         WHERE
             mounts.archive_id = archives.id
             AND mounts.transferred_at IS NOT NULL
             AND mounts.dismount_requested_at IS NOT NULL
     ) AS has_lazy_waits,
-    EXISTS (
+    exists(
         SELECT 1 FROM core.mounts
         WHERE
             mounts.archive_id = archives.id
             AND mounts.dismount_requested_at IS NOT NULL
             AND mounts.dismounted_at IS NOT NULL
     ) AS has_dismount_times,
-    EXISTS (
+    exists(
         SELECT 1 FROM core.tape_operations
         WHERE tape_operations.archive_id = archives.id AND tape_operations.received_at IS NOT NULL
     ) AS has_requests,
