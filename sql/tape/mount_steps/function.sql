@@ -227,7 +227,10 @@ steps AS (
             ('position', of_mounts.position_count, of_mounts.position_mean_s, of_mounts.position_quantiles_s),
             ('transfer', of_mounts.transfer_count, of_mounts.transfer_mean_s, of_mounts.transfer_quantiles_s),
             (
-                'lazy_wait', of_mounts.lazy_wait_count, of_mounts.lazy_wait_mean_s, of_mounts.lazy_wait_quantiles_s
+                'lazy_wait',
+                of_mounts.lazy_wait_count,
+                of_mounts.lazy_wait_mean_s,
+                of_mounts.lazy_wait_quantiles_s
             ),
             ('dismount', of_mounts.dismount_count, of_mounts.dismount_mean_s, of_mounts.dismount_quantiles_s),
             ('stay', of_mounts.stay_count, of_mounts.stay_mean_s, of_mounts.stay_quantiles_s)
