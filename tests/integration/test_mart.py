@@ -540,7 +540,16 @@ def test_the_reading_role_sees_no_name_anywhere(database: psycopg.Connection) ->
             "unitree_jobs": [{"user": "canary", "account": "canary", "description": "get /canary"}],
             "stages": [secret | {"duration_s": 1.0}],
             "transfer_starts": [secret | {"capability": "canary", "network": "canary"}],
-            "tape_events": [{"account": "canary", "capability": "canary", "drive": "d1"}],
+            "tape_events": [
+                {"account": "canary", "capability": "canary"}
+                | {"drive": drive, "kind": kind, "happened_at": f"2000-01-15T{time}Z", "is_failed": False}
+                for kind, drive, time in (
+                    ("received", None, "11:58:00"),
+                    ("positioned", "d1", "12:00:00"),
+                    ("transferred", "d1", "12:00:01"),
+                    ("dismounted", "d1", "12:00:02"),
+                )
+            ],
             "daily_reports": [{"user": "canary", "figures": '{"put_count":1}'}],
             "stage_events": [secret],
             "cache_reads": [secret],
