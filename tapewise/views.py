@@ -28,40 +28,95 @@ _UNITS = {
 
 
 @click.command()
-@click.argument("name", required=False)
+@click.argument("words", nargs=-1, metavar="[NAME | WORD...]")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per view, each on its own line.")
-def views(name: str | None, as_json: bool) -> None:
-    """List the views and functions of mart, or describe the one called NAME.
+def views(words: tuple[str, ...], as_json: bool) -> None:
+    """List the views and functions of mart, describe the one called NAME, or find those about WORD.
 
     The list has one line for each, by topic. A description says what one row is, and shows the arguments with
-    their defaults, the columns with their units, and an example. No database is needed.
+    their defaults, the columns with their units, and an example. If nothing has the name, the views and
+    functions are listed in whose names, columns, arguments or descriptions all words occur. No database is
+    needed.
 
     \b
     Examples:
       tapewise views
       tapewise views cache_hits
+      tapewise views recall
     """
     objects = sorted(read_mart(), key=lambda each: (each.folder.parent.name, each.name))
-    if name is not None:
-        objects = [_find(objects, name.removeprefix("mart."))]
+    name = words[0].removeprefix("mart.") if len(words) == 1 else None
+    named = [each for each in objects if each.name == name]
+    found: dict[str, list[MartObject]] = {}
+    if words and not named:
+        found = {} if words[0].startswith("mart.") else _search(objects, words)
+        named = [each for group in found.values() for each in group]
+        if not named:
+            raise _refuse(objects, words)
     if as_json:
-        for each in objects:
+        for each in named or objects:
             click.echo(json.dumps(_make_document(each), ensure_ascii=False))
-    elif name is not None:
-        click.echo("\n".join(_describe(objects[0])))
+    elif found:
+        click.echo("\n".join(_list_found(found, words)))
+    elif named:
+        click.echo("\n".join(_describe(named[0])))
     else:
         click.echo("\n".join(_list(objects)))
 
 
-def _find(objects: list[MartObject], name: str) -> MartObject:
-    by_name = {each.name: each for each in objects}
-    if name in by_name:
-        return by_name[name]
-    close = get_close_matches(name, by_name, n=1)
-    raise LookupFailedError(
+def _refuse(objects: list[MartObject], words: tuple[str, ...]) -> LookupFailedError:
+    """Return the error that nothing is called so, or about these words."""
+    if len(words) > 1:
+        return LookupFailedError(
+            f"no view or function of mart is about '{' '.join(words)}'",
+            hint="Give fewer words. `tapewise views` lists all.",
+        )
+    name = words[0].removeprefix("mart.")
+    close = get_close_matches(name, [each.name for each in objects], n=1)
+    return LookupFailedError(
         f"no view or function of mart is called '{name}'",
         hint=f"Did you mean {close[0]}?" if close else "`tapewise views` lists them.",
     )
+
+
+def _search(objects: list[MartObject], words: tuple[str, ...]) -> dict[str, list[MartObject]]:
+    """Find what all words occur in, by where they occur first."""
+    found: dict[str, list[MartObject]] = {"by name": [], "by column": [], "by description": []}
+    for each in objects:
+        columns = " ".join((*each.metadata.columns, *each.metadata.arguments))
+        texts = (each.metadata.gives, each.metadata.summary, *each.metadata.columns.values())
+        places = (each.name, columns, " ".join(texts))
+        for number, where in enumerate(found, start=1):
+            if _occurs(words, " ".join(places[:number])):
+                found[where].append(each)
+                break
+    return {where: group for where, group in found.items() if group}
+
+
+def _occurs(words: tuple[str, ...], text: str) -> bool:
+    """Whether all words occur in the text, also in the singular, and with spaces for underscores."""
+    plain = text.lower().replace("_", " ")
+    return all(
+        word in plain or word.removesuffix("s") in plain
+        for word in (each.lower().replace("_", " ") for each in words)
+    )
+
+
+def _list_found(found: dict[str, list[MartObject]], words: tuple[str, ...]) -> list[str]:
+    """Like `_list`, by where the words occur, with the columns that have one in their name."""
+    lines = []
+    for where, group in found.items():
+        lines.append(where)
+        for each in group:
+            lines.append(f"  {_call(each)}  {each.metadata.gives}{_mark(each)}")
+            if where == "by column":
+                lines += [
+                    line
+                    for column, meaning in each.metadata.columns.items()
+                    if any(_occurs((word,), column) for word in words)
+                    for line in _wrap(meaning, f"    {column}  ")
+                ]
+    return lines
 
 
 def _list(objects: list[MartObject]) -> list[str]:

@@ -96,6 +96,47 @@ def test_a_misspelt_name_suggests_the_closest(name: str, hint: str) -> None:
     assert name.removeprefix("mart.") in error.message
 
 
+def read_found(*words: str) -> dict[str, list[str]]:
+    """The names that a search lists, by where the words occur."""
+    done = run(*words)
+    assert done.exit_code == 0
+    found: dict[str, list[str]] = {}
+    for line in done.stdout.splitlines():
+        if not line.startswith(" "):
+            names = found.setdefault(line, [])
+        elif line[2] != " ":
+            names.append(line.split()[0].removesuffix("()"))
+    return found
+
+
+def test_views_are_found_by_words() -> None:
+    found = read_found("recall")
+    assert {"recalls", "tape_recalls", "recall_latencies", "recall_batches"} <= {*found["by name"]}
+    assert not {*found["by name"]} & {*found.get("by description", ())}
+    # All words occur, in whatever case and number, and a space is as good as an underscore.
+    assert read_found("LAZY", "waits") == read_found("lazy_wait") == read_found("lazy wait")
+    columns = run("lazy", "wait").stdout
+    assert re.search(
+        r"^  mounts  one row per .*\n    lazy_wait_s  seconds in the drive", columns, re.MULTILINE
+    )
+    assert all(len(line) <= 100 for line in columns.splitlines() if line.startswith("    "))
+    # A word of the name and one of a column.
+    assert "mount_days" in read_found("days", "remount")["by column"]
+    assert "mount_steps" in read_found("lazy", "wait")["by description"]
+    documents = [json.loads(line) for line in run("--json", "lazy", "wait").stdout.splitlines()]
+    assert {each["name"] for each in documents} == {
+        name for names in read_found("lazy", "wait").values() for name in names
+    }
+
+
+def test_words_that_occur_nowhere_together_are_an_error() -> None:
+    error = run("lazy", "moon").exception
+    assert isinstance(error, LookupFailedError)
+    assert "lazy moon" in error.message
+    # A name of a schema is a name, not a word.
+    assert isinstance(run("mart.recall").exception, LookupFailedError)
+
+
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda each: each.name)
 def test_every_signature_is_read(function: MartObject) -> None:
     signature = read_signature(function)
