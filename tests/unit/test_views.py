@@ -121,8 +121,8 @@ def test_views_are_found_by_words() -> None:
     )
     assert all(len(line) <= 100 for line in columns.splitlines() if line.startswith("    "))
     # A word of the name and one of a column.
-    assert "mount_days" in read_found("days", "remount")["by column"]
-    assert "mount_steps" in read_found("lazy", "wait")["by description"]
+    assert read_found("batches", "together")["by column"] == ["recall_batches"]
+    assert "recall_latencies" in read_found("order-statistic")["by description"]
     documents = [json.loads(line) for line in run("--json", "lazy", "wait").stdout.splitlines()]
     assert {each["name"] for each in documents} == {
         name for names in read_found("lazy", "wait").values() for name in names
