@@ -4,7 +4,6 @@ The tests need Debian's chromium, and axe-core and html-validate from npm (`pack
 these, they fail; they are not skipped.
 """
 
-import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
@@ -19,7 +18,6 @@ from tests.acceptance.conftest import TREE, run_command
 
 LOGS = TREE / "examples" / "logs"
 NODE = TREE / ".tools" / "node" / "node_modules"
-PICTURES = Path(os.environ["TAPEWISE_TEST_PICTURES"]) if "TAPEWISE_TEST_PICTURES" in os.environ else None
 ZONE = ["--timezone", "America/Los_Angeles"]
 # Lines that are not part of the project, and the date of those that carry none. Most are real.
 SAMPLES = {
@@ -138,11 +136,3 @@ def chromium() -> Iterator[Browser]:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         yield browser
         browser.close()
-
-
-@pytest.fixture(scope="session")
-def pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where pictures and printed pages are kept: in TAPEWISE_TEST_PICTURES, or in pytest's folder."""
-    folder = (PICTURES or tmp_path_factory.mktemp("pictures")) / "report_pages"
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder

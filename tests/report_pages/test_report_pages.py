@@ -15,10 +15,10 @@ from benchmarks.lines import write_lines
 from tapewise.report.recent import MOST_TRANSFERS
 from tapewise.report.sections import SECTIONS
 from tests.acceptance.conftest import TAPEWISE
-from tests.report_pages.conftest import MADE, NODE, PICTURES, REPORTS, SAMPLES, SCRIPT
+from tests.report_pages.conftest import MADE, NODE, REPORTS, SAMPLES, SCRIPT
+from tests.report_pages.pictures import DESK, PHONE
 
 LARGEST_BYTES = 3_000_000
-PHONE, DESK = {"width": 390, "height": 844}, {"width": 1440, "height": 900}
 OpenPage = Callable[..., tuple[Page, list[str]]]
 # What is slow is tested on pages that are made to differ. The pages of real logs have it tested in turns.
 pages_of_each_kind = pytest.mark.parametrize(
@@ -128,27 +128,11 @@ def test_nothing_sticks_out_of_a_window(desk, phone):
         assert min(scales, default=1) >= 0.9
 
 
-@pytest.mark.skipif(
-    PICTURES is None, reason="pictures are for people: name a folder in TAPEWISE_TEST_PICTURES"
-)
-def test_pictures_are_taken(report, open_page, pictures):
-    for name, options in {
-        "light": {},
-        "dark": {"color_scheme": "dark"},
-        "phone": {"viewport": PHONE},
-    }.items():
-        page, _ = open_page(report, **options)
-        page.screenshot(path=pictures / f"{report.stem}-{name}.png", full_page=True)
-        if name == "light":
-            page.add_style_tag(content="html { filter: grayscale(1); }")
-            page.screenshot(path=pictures / f"{report.stem}-grey.png", full_page=True)
-
-
 @pages_of_each_kind
-def test_a_printed_page_says_what_it_is(report, desk, pictures):
+def test_a_printed_page_says_what_it_is(report, desk, tmp_path):
     page, _ = desk
     title, period = page.locator("h1").inner_text(), page.locator("header p").nth(1).inner_text()
-    path = pictures / f"{report.stem}.pdf"
+    path = tmp_path / f"{report.stem}.pdf"
     page.pdf(path=path, prefer_css_page_size=True)
     sheets = [" ".join(sheet.extract_text().split()) for sheet in PdfReader(path).pages]
     for number, sheet in enumerate(sheets, start=1):
