@@ -13,9 +13,7 @@ from pathlib import Path
 import psycopg
 
 from tapewise.ingest.ledger.known_segments import ChangedMeanwhileError
-from tapewise.ingest.ledger.log_files import (
-    ledger_path,
-)
+from tapewise.ingest.ledger.log_files import ledger_path
 from tapewise.ingest.ledger.resuming import FileRequest, find_last_stops
 from tapewise.ingest.loading.file_results import FileOfLoad, FileResult
 from tapewise.ingest.loading.one_load import Load, Progress, find_unchanged
