@@ -35,7 +35,7 @@ from tapewise.clustering.estimators import CellKMeans
 from tapewise.schema.database import Role, Warehouse, open_warehouse
 from tapewise.schema.server.embedded import EmbeddedServer
 from tapewise.schema.settings import Settings
-from tapewise.schema.tables.models import transfers
+from tapewise.schema.tables.facts import transfers
 from tapewise.schema.tables.upgrade import upgrade
 from tapewise.schema.writing.loader import copy_frame, frame_schema
 

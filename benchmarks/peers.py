@@ -9,7 +9,7 @@ import psycopg
 import sqlalchemy as sa
 from psycopg import sql
 
-from tapewise.schema.tables.models import FACT_TABLES, event_time_columns
+from tapewise.schema.tables.facts import FACT_TABLES, event_time_columns
 from tapewise.schema.writing.loader import frame_schema
 
 PIECE_BYTES = 1 << 20

@@ -21,7 +21,7 @@ from psycopg.types.json import Jsonb
 
 from tapewise.schema.errors import SimulationError
 from tapewise.schema.tables.derived import requests
-from tapewise.schema.tables.models import stages, transfers
+from tapewise.schema.tables.facts import stages, transfers
 from tapewise.schema.tables.studies import request_waits, simulation_samples
 from tapewise.schema.tables.upgrade import check_revision
 from tapewise.schema.writing.archives import analyze_archives

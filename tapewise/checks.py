@@ -15,7 +15,7 @@ from tapewise.ingest.nightly.run import find_rounds
 from tapewise.ingest.nightly.sources import SourcePlan
 from tapewise.schema.access.roles import find_revocations, find_temporary_files_limit
 from tapewise.schema.database import Warehouse
-from tapewise.schema.tables.models import FACT_TABLES, event_time_columns
+from tapewise.schema.tables.facts import FACT_TABLES, event_time_columns
 from tapewise.source_states import SourceState
 from tapewise.status import describe_span
 

@@ -1,6 +1,6 @@
 """A recount of `filled_columns` of `ledger.loaded_rows`, apart from the code that writes them."""
 
-from tapewise.schema.tables.models import FACT_TABLES, event_time_columns
+from tapewise.schema.tables.facts import FACT_TABLES, event_time_columns
 
 # One row per file, table, month and column that may be null but has a value.
 _FOUND = " UNION ALL ".join(

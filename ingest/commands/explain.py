@@ -15,7 +15,7 @@ from tapewise.ingest.upkeep.explanations import LineFate, explain_line, explain_
 from tapewise.schema.database import Role
 from tapewise.schema.errors import SettingsError
 from tapewise.schema.settings import Settings
-from tapewise.schema.tables.models import FACT_TABLES
+from tapewise.schema.tables.facts import FACT_TABLES
 from tapewise.schema.tables.upgrade import open_ready_warehouse
 from tapewise.schema.texts import escape_controls
 

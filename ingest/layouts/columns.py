@@ -11,7 +11,7 @@ from tapewise.ingest.layouts.descriptions import UNITS, Column, Line
 from tapewise.ingest.records.columns import RECORD_SCHEMA, UTC_TIME
 from tapewise.ingest.records.fields import decimal_number, whole_number
 from tapewise.ingest.records.format import MAX_DURATION_S, MAX_RATE_BYTES_PER_S, MAX_SIZE_BYTES
-from tapewise.schema.tables.models import FACT_TABLES
+from tapewise.schema.tables.facts import FACT_TABLES
 
 TABLES = {table.name: table for table in FACT_TABLES}
 FATES = ("table", "ignored", "rejected")

@@ -16,7 +16,7 @@ import psycopg
 from tapewise.ingest.reading.balances import Tally, shorten_texts
 from tapewise.ingest.reading.identities import FileIdentity
 from tapewise.ingest.records.format import BEFORE_RETENTION, OUTSIDE_WINDOW
-from tapewise.schema.tables.models import rejected_lines
+from tapewise.schema.tables.ledger import rejected_lines
 from tapewise.schema.writing.loader import copy_frame
 
 # It is looked up once, because that takes longer than a statement.

@@ -14,7 +14,7 @@ from psycopg import sql
 
 from tapewise.ingest.records.passes import find_first_passes, find_second_passes
 from tapewise.ingest.sources.sources import Source
-from tapewise.schema.tables.models import event_time_columns
+from tapewise.schema.tables.facts import event_time_columns
 from tapewise.schema.writing.loader import read_frame
 
 # The identities of two files are fetched together if this much time or less is between them.

@@ -40,7 +40,7 @@ from tapewise.ingest.requests.pending import Derivations
 from tapewise.ingest.sources.sources import Source, get_source
 from tapewise.schema.database import Warehouse
 from tapewise.schema.errors import SourceError
-from tapewise.schema.tables.models import FACT_TABLES
+from tapewise.schema.tables.facts import FACT_TABLES
 from tapewise.schema.writing.archives import lock_archive
 from tapewise.schema.writing.facts import EncodedFacts, FactWriter
 from tapewise.schema.writing.names import NameTable

@@ -5,7 +5,7 @@ import sqlalchemy as sa
 
 from tapewise.ingest.pseudonyms.file_keys import FileKeys
 from tapewise.ingest.sources.sources import Source
-from tapewise.schema.tables.models import event_time_columns
+from tapewise.schema.tables.facts import event_time_columns
 from tapewise.schema.writing.loader import frame_schema
 from tapewise.schema.writing.names import NameTable
 

@@ -16,7 +16,7 @@ from tapewise.ingest.loading.rollup import sum_counted_cells, sum_counted_days, 
 from tapewise.ingest.reading.second_passes import Repeats
 from tapewise.ingest.records.columns import UTC_TIME
 from tapewise.ingest.sources.sources import Source
-from tapewise.schema.tables.models import FACT_TABLES, stages, transfers
+from tapewise.schema.tables.facts import FACT_TABLES, stages, transfers
 from tapewise.schema.writing.archives import get_archive
 from tapewise.schema.writing.cells import add_cells, subtract_cells
 from tapewise.schema.writing.day_cells import replace_days

@@ -19,7 +19,7 @@ from tapewise.ingest.reading.parsing import OpenLog, Parser, Run, slice_lines
 from tapewise.ingest.reading.segments import Batch, Segment, cut_segments
 from tapewise.ingest.records.format import Format, LineSettings
 from tapewise.ingest.records.yearless import is_same_year
-from tapewise.schema.tables.models import FACT_TABLES
+from tapewise.schema.tables.facts import FACT_TABLES
 
 # Columns from which rows of facts are made, besides those that the fact table also has.
 NEEDED = ("event_at", "user", "host", "file")

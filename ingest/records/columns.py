@@ -4,7 +4,7 @@ from typing import Literal
 
 import polars as pl
 
-from tapewise.schema.tables.models import MOUNT_STEPS
+from tapewise.schema.tables.facts import MOUNT_STEPS
 
 UTC_TIME = pl.Datetime("us", "UTC")
 

@@ -32,7 +32,7 @@ from tapewise.ingest.records.format import (
 )
 from tapewise.ingest.records.passes import find_second_passes
 from tapewise.schema.errors import FormatError
-from tapewise.schema.tables.models import event_time_columns
+from tapewise.schema.tables.facts import event_time_columns
 
 FURTHER_SCHEMA = {
     "row": pl.UInt32(),

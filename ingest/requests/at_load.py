@@ -21,7 +21,7 @@ from tapewise.ingest.requests.request_rows import KEPT, derive_opens, derive_req
 from tapewise.ingest.sources.sources import Source
 from tapewise.schema.database import Warehouse
 from tapewise.schema.tables.derived import requests
-from tapewise.schema.tables.models import event_time_columns
+from tapewise.schema.tables.facts import event_time_columns
 from tapewise.schema.writing.loader import encode_frame, frame_schema
 from tapewise.schema.writing.request_rollups import OWN, RequestSums
 

@@ -11,7 +11,7 @@ import psycopg
 
 from tapewise.ingest.requests.ranges import REACH
 from tapewise.schema.tables.derived import requests
-from tapewise.schema.tables.models import transfers
+from tapewise.schema.tables.facts import transfers
 from tapewise.schema.writing.loader import frame_schema, read_frame
 from tapewise.schema.writing.request_rollups import (
     OWN,

@@ -22,7 +22,7 @@ from tapewise.ingest.requests.rebuild import plan_for_fresh_facts
 from tapewise.ingest.requests.request_rows import KEPT
 from tapewise.ingest.sources.sources import Source
 from tapewise.schema.database import Warehouse
-from tapewise.schema.tables.models import event_time_columns
+from tapewise.schema.tables.facts import event_time_columns
 from tapewise.schema.writing.loader import read_frame
 from tapewise.schema.writing.request_rollups import RequestSums
 from tapewise.schema.writing.routes import Clients

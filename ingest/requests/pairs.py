@@ -13,7 +13,7 @@ out" would need all lines since the beginning, and one line without a partner wo
 import polars as pl
 
 from tapewise.ingest.requests.ranges import REACH
-from tapewise.schema.tables.models import opens
+from tapewise.schema.tables.facts import opens
 from tapewise.schema.writing.loader import frame_schema
 
 # Columns that must be equal in both lines, in addition to `is_get`. (Two nulls count as equal.)

@@ -9,7 +9,7 @@ import polars as pl
 
 from tapewise.ingest.requests.pairs import pair_lines
 from tapewise.schema.tables.derived import requests
-from tapewise.schema.tables.models import event_time_columns, opens, transfers
+from tapewise.schema.tables.facts import event_time_columns, opens, transfers
 from tapewise.schema.writing.loader import frame_schema
 from tapewise.schema.writing.request_rollups import OWN
 

@@ -6,7 +6,7 @@ from datetime import datetime
 import psycopg
 from psycopg.rows import class_row
 
-from tapewise.schema.tables.models import FACT_TABLES
+from tapewise.schema.tables.facts import FACT_TABLES
 from tapewise.schema.writing.archives import get_archive, lock_archive
 
 

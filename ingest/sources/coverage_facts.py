@@ -4,8 +4,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from tapewise.schema.tables.facts import FACT_TABLES
 from tapewise.schema.tables.mart import read_mart
-from tapewise.schema.tables.models import FACT_TABLES
 
 # How to recognise the facts that views need (`LOG_FACTS` of `tapewise.schema.tables.mart_metadata`): by a
 # fact table and a column of the record that has values there. The columns do not show the kinds of name-space

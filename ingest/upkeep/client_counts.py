@@ -11,7 +11,7 @@ from tapewise.ingest.loading.rollup import sum_counted_days, sum_counted_request
 from tapewise.ingest.requests.cell_changes import find_counting, sum_held_changes
 from tapewise.ingest.sources.sources import get_source
 from tapewise.schema.database import Role, Warehouse
-from tapewise.schema.tables.models import transfers
+from tapewise.schema.tables.facts import transfers
 from tapewise.schema.writing.archives import Archive, get_archive, lock_archive
 from tapewise.schema.writing.day_cells import add_days
 from tapewise.schema.writing.loader import frame_schema, read_frame

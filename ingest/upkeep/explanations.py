@@ -19,7 +19,7 @@ from tapewise.ingest.reading.pipeline import read_records
 from tapewise.ingest.records.passes import find_second_passes
 from tapewise.ingest.sources.sources import Source, get_source
 from tapewise.schema.errors import LookupFailedError
-from tapewise.schema.tables.models import FACT_TABLES, event_time_columns
+from tapewise.schema.tables.facts import FACT_TABLES, event_time_columns
 
 
 @dataclass(frozen=True)

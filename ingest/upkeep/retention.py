@@ -20,7 +20,7 @@ from tapewise.ingest.requests.pending import rebuild_derived
 from tapewise.ingest.requests.stage_starts import forget_stage_starts
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.errors import RetentionError
-from tapewise.schema.tables.models import FACT_TABLES, event_time_columns
+from tapewise.schema.tables.facts import FACT_TABLES, event_time_columns
 from tapewise.schema.writing.archives import Archive, get_archive, lock_archive
 from tapewise.schema.writing.facts import note_forgotten
 from tapewise.schema.writing.file_counts import end_recount, recount_files

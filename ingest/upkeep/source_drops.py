@@ -21,7 +21,7 @@ from tapewise.ingest.sources.log_file_rows import delete_log_files
 from tapewise.ingest.sources.sources import Source, get_source
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.errors import LookupFailedError, RetentionError
-from tapewise.schema.tables.models import FACT_TABLES, event_time_columns
+from tapewise.schema.tables.facts import FACT_TABLES, event_time_columns
 from tapewise.schema.writing.archives import Archive, get_archive, lock_archive
 from tapewise.schema.writing.cells import subtract_cells
 from tapewise.schema.writing.day_cells import drop_days

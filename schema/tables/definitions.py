@@ -1,6 +1,6 @@
 """The parts of the schema that SQLAlchemy's metadata cannot express: schemas, functions, grants.
 
-Like the models, `SCHEMAS`, `FUNCTIONS` and `GRANTS` must give the same schema as the migrations. The
+Like the tables, `SCHEMAS`, `FUNCTIONS` and `GRANTS` must give the same schema as the migrations. The
 migrations have their own copy, because a published revision never changes.
 """
 

@@ -5,18 +5,9 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import BIT, DOUBLE_PRECISION
 
-from tapewise.schema.tables.models import (
-    TAPE_REQUESTERS,
-    TAPE_TASKS,
-    Timestamp,
-    archives,
-    flag,
-    hosts,
-    identity,
-    instant,
-    metadata,
-    sources,
-)
+from tapewise.schema.tables.columns import Timestamp, flag, identity, instant, metadata
+from tapewise.schema.tables.facts import TAPE_REQUESTERS, TAPE_TASKS
+from tapewise.schema.tables.ledger import archives, hosts, sources
 
 # Each request is derived from several lines. The requests of the time range that a load touches are rebuilt,
 # so the table holds copies, with the ids of the facts. A transfer that one line describes completely has no

@@ -3,7 +3,8 @@
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import ARRAY, DOUBLE_PRECISION, JSONB
 
-from tapewise.schema.tables.models import Timestamp, archives, identity, instant, metadata, sources
+from tapewise.schema.tables.columns import Timestamp, identity, instant, metadata
+from tapewise.schema.tables.ledger import archives, sources
 
 workload_models = sa.Table(
     "workload_models",

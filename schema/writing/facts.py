@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from psycopg import sql
 
 from tapewise.schema.errors import DatabaseError
-from tapewise.schema.tables.models import FACT_TABLES, event_time_columns
+from tapewise.schema.tables.facts import FACT_TABLES, event_time_columns
 from tapewise.schema.writing.loader import copy_encoded, encode_frame, number_rows, take_row_ids
 from tapewise.schema.writing.partitions import Partitions, notice_partitions
 

@@ -19,7 +19,7 @@ from psycopg import sql
 from sqlalchemy.dialects.postgresql import DOUBLE_PRECISION
 
 from tapewise.schema.errors import SchemaMismatchError
-from tapewise.schema.tables.models import ROW_ID_BLOCK
+from tapewise.schema.tables.facts import ROW_ID_BLOCK
 
 BATCH_ROWS = 10_000
 

@@ -4,7 +4,7 @@ import polars as pl
 import psycopg
 from psycopg import sql
 
-from tapewise.schema.tables.models import FACT_TABLES
+from tapewise.schema.tables.facts import FACT_TABLES
 
 
 class NameTable:

@@ -10,7 +10,7 @@ import pytest
 import sqlalchemy as sa
 
 from tapewise.schema.database import Role, Warehouse
-from tapewise.schema.tables.models import FACT_TABLES, event_time_columns
+from tapewise.schema.tables.facts import FACT_TABLES, event_time_columns
 from tapewise.schema.writing.loader import copy_frame, frame_schema
 
 TABLES = {table.name: table for table in FACT_TABLES}

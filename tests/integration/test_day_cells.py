@@ -8,7 +8,7 @@ import polars as pl
 import psycopg
 import pytest
 
-from tapewise.schema.tables.models import transfers
+from tapewise.schema.tables.facts import transfers
 from tapewise.schema.writing.day_cells import add_days, replace_days
 from tapewise.schema.writing.day_sums import sum_days
 from tapewise.schema.writing.loader import frame_schema

@@ -21,7 +21,7 @@ from tapewise.report.section import Scope, ask
 from tapewise.report.sections import failures
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.errors import LogFileError
-from tapewise.schema.tables.models import FACT_TABLES, event_time_columns
+from tapewise.schema.tables.facts import FACT_TABLES, event_time_columns
 from tests.conftest import NOW
 from tests.integration.evidence import check_warehouse, read_facts
 

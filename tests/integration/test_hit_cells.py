@@ -14,7 +14,7 @@ from tapewise.ingest.requests.rebuild import rebuild_requests
 from tapewise.ingest.upkeep.retention import forget_detail
 from tapewise.ingest.upkeep.source_drops import drop_source
 from tapewise.schema.database import Role, Warehouse
-from tapewise.schema.tables.models import transfers
+from tapewise.schema.tables.facts import transfers
 from tapewise.schema.writing.loader import frame_schema, read_frame
 from tapewise.schema.writing.request_rollups import add_requests, sum_transfers
 from tests.conftest import NOW

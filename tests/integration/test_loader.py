@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from sqlalchemy.dialects.postgresql import DOUBLE_PRECISION
 
 from tapewise.schema.errors import SchemaMismatchError
-from tapewise.schema.tables.models import FACT_TABLES, rejected_lines, transfers
+from tapewise.schema.tables.facts import FACT_TABLES, transfers
+from tapewise.schema.tables.ledger import rejected_lines
 from tapewise.schema.writing.loader import (
     BATCH_ROWS,
     check_frame,

@@ -17,9 +17,9 @@ from psycopg import errors, sql
 
 from tapewise.schema.database import Role
 from tapewise.schema.errors import DatabaseError
+from tapewise.schema.tables.facts import FACT_TABLES
 from tapewise.schema.tables.mart import SQL_FOLDER, MartObject, drop_mart, read_mart, rebuild_mart
 from tapewise.schema.tables.mart_metadata import LOG_FACTS
-from tapewise.schema.tables.models import FACT_TABLES
 from tests.conftest import Site
 from tests.sql.cases import insert_rows, run_query
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from benchmarks.answers import read_all_charts, write_page_query
 from tapewise.schema.database import Role, Warehouse
-from tapewise.schema.tables.models import FACT_TABLES
+from tapewise.schema.tables.facts import FACT_TABLES
 from tests.integration.example_archive import load_example
 
 CHARTS = read_all_charts()

@@ -11,7 +11,7 @@ import psycopg
 import pytest
 
 from tapewise.schema.database import Role, Warehouse
-from tapewise.schema.tables.models import FACT_TABLES, event_time_columns, transfers
+from tapewise.schema.tables.facts import FACT_TABLES, event_time_columns, transfers
 from tapewise.schema.writing.facts import FactWriter
 from tapewise.schema.writing.loader import copy_encoded, copy_frame, encode_frame, frame_schema
 

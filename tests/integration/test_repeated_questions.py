@@ -16,8 +16,8 @@ from tapewise.ingest.formats.registry import FORMATS, find_format
 from tapewise.ingest.loading.loads import load_file
 from tapewise.ingest.sources.sources import SourceRequest
 from tapewise.schema.database import Role
+from tapewise.schema.tables.facts import FACT_TABLES
 from tapewise.schema.tables.mart import MartObject, read_mart
-from tapewise.schema.tables.models import FACT_TABLES
 from tests.conftest import NOW, Site, register
 from tests.integration.example_archive import load_example
 

@@ -9,7 +9,7 @@ import pytest
 
 from tapewise.ingest.loading.file_results import FileResult
 from tapewise.schema.database import Role, Warehouse
-from tapewise.schema.tables.models import transfers
+from tapewise.schema.tables.facts import transfers
 from tapewise.schema.writing.loader import copy_frame
 from tapewise.schema.writing.partitions import SUMMARY_ROWS, Partitions
 from tests.integration.test_partitions import make_rows

@@ -20,9 +20,9 @@ from tapewise.schema.access.roles import make_roles
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.errors import RevisionError
 from tapewise.schema.server.binaries import find_binaries
-from tapewise.schema.tables import definitions, derived, studies  # noqa: F401  # their tables are in the metadata
+from tapewise.schema.tables import definitions, derived, facts, studies  # noqa: F401  # their tables are in the metadata
+from tapewise.schema.tables.columns import metadata
 from tapewise.schema.tables.mart import drop_mart
-from tapewise.schema.tables.models import metadata
 from tapewise.schema.tables.upgrade import (
     check_revision,
     current_revision,

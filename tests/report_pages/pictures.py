@@ -36,9 +36,7 @@ def take_pictures(chromium: Browser, page: Path, folder: Path) -> list[Path]:
 
 def main(arguments: list[str]) -> None:
     if len(arguments) < 2:
-        sys.exit(
-            "Name a folder for the pictures, and the pages: python -m tests.report_pages.pictures FOLDER PAGE ..."
-        )
+        sys.exit("Name a folder for the pictures, then the pages.")
     folder, *pages = map(Path, arguments)
     folder.mkdir(parents=True, exist_ok=True)
     with sync_playwright() as playwright:

@@ -36,7 +36,8 @@ import yaml
 from psycopg import sql
 
 from tapewise.ingest.requests.pending import rebuild_derived
-from tapewise.schema.tables.models import event_time_columns, metadata
+from tapewise.schema.tables.columns import metadata
+from tapewise.schema.tables.facts import event_time_columns
 from tests.day_cells import add_day_cell, fill_day_cells
 from tests.hit_cells import fill_hit_cells
 from tests.hour_months import fill_hour_months

@@ -35,7 +35,7 @@ from tapewise.ingest.records.format import (
 )
 from tapewise.ingest.records.joined_lines import JOINED
 from tapewise.schema.errors import FormatError
-from tapewise.schema.tables.models import FACT_TABLES
+from tapewise.schema.tables.facts import FACT_TABLES
 from tests.stamps import has_local_times, restamp
 
 TABLES = {table.name for table in FACT_TABLES}
