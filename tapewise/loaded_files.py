@@ -15,8 +15,8 @@ from tapewise.ingest.commands.path_loads import (
 )
 from tapewise.ingest.detection.choosing import choose_formats
 from tapewise.ingest.reading.balances import Tally
+from tapewise.ingest.reading.log_dates import DateRule, read_date_rule
 from tapewise.ingest.records.prefixed_lines import check_prefix
-from tapewise.ingest.sources.log_dates import DateRule, read_date_rule
 from tapewise.ingest.sources.sources import INGESTED_KINDS
 from tapewise.schema.database import Warehouse
 from tapewise.schema.errors import SettingsError, TapewiseError

@@ -13,12 +13,12 @@ from tapewise.ingest.layouts.folder import use_layouts_folder
 from tapewise.ingest.reading.balances import Tally
 from tapewise.ingest.reading.files import open_log
 from tapewise.ingest.reading.interruptions import begins_again
+from tapewise.ingest.reading.log_dates import LogDate, find_log_date
 from tapewise.ingest.reading.parsing import OpenLog
 from tapewise.ingest.reading.pipeline import read_parts
 from tapewise.ingest.records.columns import RECORD_SCHEMA
 from tapewise.ingest.records.format import Format, LineSettings
 from tapewise.ingest.records.prefixed_lines import check_prefix
-from tapewise.ingest.sources.log_dates import LogDate, find_log_date
 from tapewise.ingest.sources.sources import EARLIEST_AT
 from tapewise.loaded_files import check_now
 from tapewise.schema.errors import LogFileError, SettingsError

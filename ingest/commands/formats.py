@@ -13,6 +13,7 @@ from tapewise.ingest.detection.layout_checks import LayoutCheck, check_log
 from tapewise.ingest.formats.registry import find_format, list_formats
 from tapewise.ingest.layouts.columns import kind_of
 from tapewise.ingest.layouts.files import find_layout, show_layout
+from tapewise.ingest.reading.log_dates import find_log_date
 from tapewise.ingest.sources.coverage_facts import (
     SIGNS,
     Feed,
@@ -20,7 +21,6 @@ from tapewise.ingest.sources.coverage_facts import (
     find_held,
     judge_views,
 )
-from tapewise.ingest.sources.log_dates import find_log_date
 from tapewise.schema.errors import FormatError, LogFileError
 from tapewise.schema.moments import check_timezone
 from tapewise.schema.texts import escape_controls

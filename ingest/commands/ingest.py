@@ -29,8 +29,8 @@ from tapewise.ingest.detection.choosing import Choices, choose_formats
 from tapewise.ingest.loading.file_results import FileResult
 from tapewise.ingest.pseudonyms.keys import get_key
 from tapewise.ingest.reading.balances import Tally
+from tapewise.ingest.reading.log_dates import DateRule, read_date_rule
 from tapewise.ingest.records.format import Format
-from tapewise.ingest.sources.log_dates import DateRule, read_date_rule
 from tapewise.ingest.sources.sources import INGESTED_KINDS
 from tapewise.schema.errors import TapewiseError
 from tapewise.schema.moments import check_timezone

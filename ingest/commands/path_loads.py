@@ -11,9 +11,9 @@ from tapewise.ingest.loading.file_results import FileResult
 from tapewise.ingest.loading.workers import FileTask, read_files
 from tapewise.ingest.nightly.run import prepare_source
 from tapewise.ingest.pseudonyms.keys import PseudonymKey
+from tapewise.ingest.reading.log_dates import DateRule
 from tapewise.ingest.records.format import Format
 from tapewise.ingest.records.prefixed_lines import strip_format
-from tapewise.ingest.sources.log_dates import DateRule
 from tapewise.ingest.sources.sources import Source, SourceRequest
 from tapewise.ingest.sources.unused import drop_unused_sources
 from tapewise.schema.database import Warehouse

@@ -21,10 +21,10 @@ from tapewise.ingest.ledger.log_files import (
 )
 from tapewise.ingest.reading.balances import Tally
 from tapewise.ingest.reading.identities import identify_file
+from tapewise.ingest.reading.log_dates import DateRule, LogDate
 from tapewise.ingest.reading.prefixes import Prefix, compare_prefix
 from tapewise.ingest.records.format import OUTSIDE_WINDOW
 from tapewise.ingest.records.yearless import is_same_year
-from tapewise.ingest.sources.log_dates import DateRule, LogDate
 from tapewise.ingest.sources.sources import Source
 from tapewise.schema.errors import LogFileError
 

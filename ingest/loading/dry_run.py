@@ -15,9 +15,9 @@ from tapewise.ingest.loading.one_load import Progress, check_key
 from tapewise.ingest.reading.balances import Tally
 from tapewise.ingest.reading.files import open_log
 from tapewise.ingest.reading.interruptions import begins_again, converting_errors
+from tapewise.ingest.reading.log_dates import DateRule
 from tapewise.ingest.reading.parsing import OpenLog
 from tapewise.ingest.reading.pipeline import find_new, read_parts
-from tapewise.ingest.sources.log_dates import DateRule
 from tapewise.ingest.sources.sources import Source
 from tapewise.schema.database import Role, Warehouse
 

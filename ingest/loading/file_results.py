@@ -7,10 +7,10 @@ from pathlib import Path
 from tapewise.ingest.ledger.log_files import LogFileRow
 from tapewise.ingest.reading.balances import Tally
 from tapewise.ingest.reading.files import LogFileReader
+from tapewise.ingest.reading.log_dates import LogDate
 from tapewise.ingest.reading.parsing import OpenLog
 from tapewise.ingest.reading.second_passes import Repeats
 from tapewise.ingest.records.format import UNRECOGNISED, Format, LineSettings
-from tapewise.ingest.sources.log_dates import LogDate
 from tapewise.schema.errors import LogFileError
 
 

@@ -18,8 +18,8 @@ from tapewise.ingest.ledger.resuming import FileRequest, find_last_stops
 from tapewise.ingest.loading.file_results import FileOfLoad, FileResult
 from tapewise.ingest.loading.one_load import Load, Progress, find_unchanged
 from tapewise.ingest.reading.interruptions import begins_again, converting_errors
+from tapewise.ingest.reading.log_dates import DateRule
 from tapewise.ingest.requests.pending import Derivations
-from tapewise.ingest.sources.log_dates import DateRule
 from tapewise.ingest.sources.sources import Source, make_source
 from tapewise.schema.database import Warehouse
 from tapewise.schema.errors import LogFileError

@@ -22,7 +22,7 @@ from tapewise.ingest.loading.dry_run import preview_file
 from tapewise.ingest.loading.file_results import FileResult
 from tapewise.ingest.loading.loads import load_file, load_together
 from tapewise.ingest.loading.progress import show_count, show_progress
-from tapewise.ingest.sources.log_dates import DateRule
+from tapewise.ingest.reading.log_dates import DateRule
 from tapewise.ingest.sources.sources import Source
 from tapewise.schema.database import Warehouse
 from tapewise.schema.errors import DatabaseError, LogFileError, SourceError, TapewiseError, WorkerError

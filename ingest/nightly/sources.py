@@ -7,8 +7,8 @@ from pathlib import Path
 from tapewise.ingest.formats.registry import find_format
 from tapewise.ingest.ledger.log_files import ledger_path
 from tapewise.ingest.pseudonyms.keys import HOW_TO_MAKE_ONE, read_key
+from tapewise.ingest.reading.log_dates import DateRule, read_date_rule
 from tapewise.ingest.records.prefixed_lines import strip_format
-from tapewise.ingest.sources.log_dates import DateRule, read_date_rule
 from tapewise.ingest.sources.sources import SourceRequest
 from tapewise.schema.errors import ConfigError, FormatError, SourceError
 from tapewise.schema.moments import check_timezone

@@ -16,10 +16,10 @@ from tapewise.ingest.loading.file_results import FileResult
 from tapewise.ingest.loading.loads import load_within
 from tapewise.ingest.loading.one_load import check_key
 from tapewise.ingest.pseudonyms.keys import PseudonymKey
+from tapewise.ingest.reading.log_dates import LogDate
 from tapewise.ingest.reading.prefixes import Beginnings, digest_beginnings
 from tapewise.ingest.records.format import BEFORE_RETENTION, Format
 from tapewise.ingest.requests.pending import Derivations
-from tapewise.ingest.sources.log_dates import LogDate
 from tapewise.ingest.sources.log_file_rows import delete_log_files
 from tapewise.ingest.sources.sources import Source, get_source
 from tapewise.ingest.sources.statements import CHANGE_SETTINGS

@@ -22,7 +22,7 @@ from tapewise.ingest.commands.paths import (
     strip_option,
 )
 from tapewise.ingest.detection.choosing import Choices, read_formats
-from tapewise.ingest.sources.log_dates import DateRule
+from tapewise.ingest.reading.log_dates import DateRule
 from tapewise.readers import READER, open_reader
 from tapewise.report.archives import (
     archive_report_to_object,

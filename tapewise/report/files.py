@@ -16,8 +16,8 @@ from tapewise.ingest.detection.choosing import SAME_TRANSFERS, Choices
 from tapewise.ingest.loading.file_results import FileResult
 from tapewise.ingest.loading.loads import load_file
 from tapewise.ingest.loading.progress import show_progress
+from tapewise.ingest.reading.log_dates import DateRule
 from tapewise.ingest.records.format import Format
-from tapewise.ingest.sources.log_dates import DateRule
 from tapewise.ingest.sources.sources import Source, SourceRequest, make_source
 from tapewise.report.models import store_model
 from tapewise.report.objects import answers_to_object

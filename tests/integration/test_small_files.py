@@ -20,8 +20,8 @@ from tapewise.ingest.loading import one_load, workers
 from tapewise.ingest.loading.file_results import FileResult
 from tapewise.ingest.loading.loads import load_file, load_together
 from tapewise.ingest.loading.workers import FileTask, gather_small, read_files
+from tapewise.ingest.reading.log_dates import DateRule
 from tapewise.ingest.records.format import Format
-from tapewise.ingest.sources.log_dates import DateRule
 from tapewise.ingest.sources.sources import SourceRequest
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.errors import DatabaseError, HeldElsewhereError, LogFileError

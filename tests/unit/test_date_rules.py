@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tapewise.ingest.formats.registry import FORMATS
-from tapewise.ingest.sources.log_dates import DateRule, LogDate, read_date_rule
+from tapewise.ingest.reading.log_dates import DateRule, LogDate, read_date_rule
 from tapewise.schema.errors import LogFileError
 
 COND = FORMATS["cond"]

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tapewise.ingest.formats.registry import FORMATS
-from tapewise.ingest.sources.log_dates import LogDate, find_log_date
+from tapewise.ingest.reading.log_dates import LogDate, find_log_date
 from tapewise.schema.errors import LogFileError
 
 MAY_5 = date(1998, 5, 5)
