@@ -173,7 +173,7 @@ class Connection:
         again, or a longer copy of it, counts nothing twice.
 
         Args:
-            paths: the files, or a single one.
+            paths: the files, or a single one. A tar or zip archive means the files in it.
             archive: the archive that wrote the logs; created at its first load.
             timezone: the IANA zone of the times in the logs, such as `America/Los_Angeles`.
             format: the name of the logs' format, or the path of your own layout. None: the format of each

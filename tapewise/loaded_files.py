@@ -16,6 +16,7 @@ from tapewise.ingest.commands.path_loads import (
 from tapewise.ingest.detection.choosing import choose_formats
 from tapewise.ingest.reading.balances import Tally
 from tapewise.ingest.reading.log_dates import DateRule, read_date_rule
+from tapewise.ingest.reading.members import find_members
 from tapewise.ingest.records.prefixed_lines import check_prefix
 from tapewise.ingest.sources.sources import INGESTED_KINDS
 from tapewise.schema.database import Warehouse
@@ -80,6 +81,7 @@ def load_files(
 ) -> list[LoadedFile]:
     """Load `paths` and return the outcome of each, in order. Raises what `Connection.ingest` raises."""
     _check(request, jobs, now)
+    paths = list(find_members(paths))
     if prefix is not None:
         check_prefix(prefix)
     given = name_formats(format_name, paths, prefix)

@@ -12,6 +12,7 @@ from typing import NoReturn
 
 import click
 
+from tapewise.ingest.reading.members import find_members
 from tapewise.ingest.records.prefixed_lines import check_prefix
 from tapewise.schema.errors import LogFileError
 
@@ -46,8 +47,8 @@ def expand_paths(paths: Sequence[Path], *, is_recursive: bool) -> tuple[Path, ..
 
     A path that does not exist and has one of the signs `*?[` is a pattern, in which `**` means any folders;
     if nothing matches it, it is returned as it is. With `is_recursive`, a folder means the files in
-    it, sorted by name, without hidden ones. Links to folders are not followed. Raises LogFileError for a
-    folder that cannot be read or has no files.
+    it, sorted by name, without hidden ones. Links to folders are not followed. A tar or zip archive means the
+    files in it. Raises LogFileError for a folder that cannot be read or has no files.
     """
     found: dict[Path, None] = {}
     for path in paths:
@@ -59,7 +60,7 @@ def expand_paths(paths: Sequence[Path], *, is_recursive: bool) -> tuple[Path, ..
             found |= dict.fromkeys([match for match in matches if not match.is_dir()] or [path])
         else:
             found[path] = None
-    return tuple(found)
+    return tuple(dict.fromkeys(find_members(found)))
 
 
 def _list_files(folder: Path) -> list[Path]:

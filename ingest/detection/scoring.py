@@ -148,7 +148,7 @@ def _examine(waiting: Sequence[_Sample | LogFileError]) -> Iterator[Detection | 
 
 def _take_sample(path: Path, prefix: str | None) -> _Sample:
     with open_log(path) as reader:
-        places, pieces, is_unfinished = _take_pieces(reader, path)
+        places, pieces, is_unfinished = _take_pieces(reader)
     content = b"".join(pieces)
     lines = strip_prefix(split_lines(content)["text"], prefix)
     lines = lines.filter(lines.str.strip_chars(" \t\r") != "")
@@ -180,21 +180,19 @@ def _count_fits(log_format: Format, samples: Sequence[_Sample]) -> list[int]:
     return [int(count) for count in np.bincount(places[is_fit], minlength=len(samples))]
 
 
-def _take_pieces(reader: LogFileReader, path: Path) -> tuple[tuple[str, ...], list[bytes], bool]:
+def _take_pieces(reader: LogFileReader) -> tuple[tuple[str, ...], list[bytes], bool]:
     """The names of the sampled places, their complete lines, and whether the file has no newline yet."""
     head = _read_up_to(reader, 3 * PIECE_BYTES)
     if len(head) < 3 * PIECE_BYTES:
         return WHOLE, [_whole_lines(head)], b"\n" not in head
-    size = path.stat().st_size
-    with path.open("rb") as raw:
-        if raw.read(PIECE_BYTES) != head[:PIECE_BYTES]:
-            # The file is compressed, and only its beginning was unpacked.
-            return ("beginning",), [_whole_lines(_finish_line(reader, head))], False
-        pieces = [_whole_lines(_finish_line(reader, head[:PIECE_BYTES], head[PIECE_BYTES:]))]
-        for start in ((size - PIECE_BYTES) // 2, size - PIECE_BYTES):
-            raw.seek(start)
-            # `start` is most likely in the middle of a line, so the part up to the newline is dropped.
-            pieces.append(_whole_lines(raw.read(PIECE_BYTES).partition(b"\n")[2], is_rest=True))
+    if reader.read_raw(0, PIECE_BYTES) != head[:PIECE_BYTES]:
+        # The file is compressed, and only its beginning was unpacked.
+        return ("beginning",), [_whole_lines(_finish_line(reader, head))], False
+    pieces = [_whole_lines(_finish_line(reader, head[:PIECE_BYTES], head[PIECE_BYTES:]))]
+    for start in ((reader.raw_bytes - PIECE_BYTES) // 2, reader.raw_bytes - PIECE_BYTES):
+        # `start` is most likely in the middle of a line, so the part up to the newline is dropped.
+        piece = reader.read_raw(start, PIECE_BYTES).partition(b"\n")[2]
+        pieces.append(_whole_lines(piece, is_rest=True))
     return ("beginning", "middle", "end"), pieces, False
 
 

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tapewise.ingest.reading.members import count_bytes, is_log
 from tapewise.schema.texts import escape_controls
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ def show_progress(paths: Sequence[Path], *, is_shown: bool = True) -> Iterator[C
 
     On a terminal, it draws a progress bar.
     """
-    if not is_shown or not sys.stderr.isatty() or not all(path.is_file() for path in paths):
+    if not is_shown or not sys.stderr.isatty() or not all(map(is_log, paths)):
         yield lambda _position: None
         return
     # Imported here because the import is slow, and not needed if no bar is shown.
@@ -27,7 +28,7 @@ def show_progress(paths: Sequence[Path], *, is_shown: bool = True) -> Iterator[C
 
     with _make_bar(DownloadColumn()) as bar:
         name = paths[0].name if len(paths) == 1 else f"{len(paths)} files from {paths[0].name}"
-        task = bar.add_task(escape(escape_controls(name)), total=sum(path.stat().st_size for path in paths))
+        task = bar.add_task(escape(escape_controls(name)), total=sum(map(count_bytes, paths)))
         yield lambda position: bar.update(task, completed=position)
 
 

@@ -23,6 +23,7 @@ from tapewise.ingest.loading.file_results import FileResult
 from tapewise.ingest.loading.loads import load_file, load_together
 from tapewise.ingest.loading.progress import show_count, show_progress
 from tapewise.ingest.reading.log_dates import DateRule
+from tapewise.ingest.reading.members import count_bytes
 from tapewise.ingest.sources.sources import Source
 from tapewise.schema.database import Warehouse
 from tapewise.schema.errors import DatabaseError, LogFileError, SourceError, TapewiseError, WorkerError
@@ -242,6 +243,6 @@ def _survive(
 
 def _count_bytes(task: FileTask) -> int:
     try:
-        return task.path.stat().st_size
-    except OSError:
+        return count_bytes(task.path)
+    except (OSError, LogFileError):
         return 0  # reading the file will report what is wrong

@@ -8,9 +8,10 @@ from tapewise.ingest.formats.registry import find_format
 from tapewise.ingest.ledger.log_files import ledger_path
 from tapewise.ingest.pseudonyms.keys import HOW_TO_MAKE_ONE, read_key
 from tapewise.ingest.reading.log_dates import DateRule, read_date_rule
+from tapewise.ingest.reading.members import find_change, find_members
 from tapewise.ingest.records.prefixed_lines import strip_format
 from tapewise.ingest.sources.sources import SourceRequest
-from tapewise.schema.errors import ConfigError, FormatError, SourceError
+from tapewise.schema.errors import ConfigError, FormatError, LogFileError, SourceError
 from tapewise.schema.moments import check_timezone
 from tapewise.schema.settings import Settings
 from tapewise.schema.sites import ArchiveSettings, SourceSettings
@@ -96,7 +97,7 @@ def _plan_source(settings: Settings, archive: ArchiveSettings, source: SourceSet
         if not files:
             folder = f"'{pattern}' is a folder: did you mean '{pattern.rstrip('/')}/*'?"
             unmatched.append(folder if matched else f"nothing matches '{pattern}'")
-        for path in files:
+        for path in find_members(files):
             found.setdefault(ledger_path(path), path)
     return SourcePlan(request, source, sorted(found.values(), key=_order), unmatched, dates)
 
@@ -104,8 +105,8 @@ def _plan_source(settings: Settings, archive: ArchiveSettings, source: SourceSet
 def _order(path: Path) -> tuple[float, str]:
     """A sort key: the time of a log's last write, because that gives the order in which logs were rotated."""
     try:
-        return path.stat().st_mtime, str(path)
-    except OSError:
+        return find_change(path), str(path)
+    except (OSError, LogFileError):
         return 0, str(path)  # the file is gone by now; reading it will report that
 
 

@@ -10,14 +10,18 @@ HEAD_BYTES = 512
 # A line may contain one or two CRs.
 FEW = 2
 
+_NAME_MEMBERS = (
+    "Name a log file in it, such as {path}/NAME. The archive's own name must end in .tar, .tar.gz, .zip or"
+    " the like."
+)
 _UNPACK = "Extract the log files from it, and name those."
 _DECOMPRESS = "Decompress it first; gz, bz2, xz and zst are read as they are."
 # The signature's offset, the signature, the kind of file, and what to do. Signatures with which a log line
 # could begin are left out: cpio's has six digits, like a user id.
 _MARKS = (
-    (257, b"ustar", "a tar archive of files", _UNPACK),
-    (0, b"PK\x03\x04", "a zip archive of files", _UNPACK),
-    (0, b"PK\x05\x06", "a zip archive of files", _UNPACK),
+    (257, b"ustar", "a tar archive of files", _NAME_MEMBERS),
+    (0, b"PK\x03\x04", "a zip archive of files", _NAME_MEMBERS),
+    (0, b"PK\x05\x06", "a zip archive of files", _NAME_MEMBERS),
     (0, b"7z\xbc\xaf\x27\x1c", "a 7z archive of files", _UNPACK),
     (0, b"Rar!\x1a\x07", "a rar archive of files", _UNPACK),
     (0, b"\x1f\x9d", "compressed by compress (.Z)", _DECOMPRESS),
@@ -61,7 +65,7 @@ def check_head(path: Path, head: bytes) -> None:
     """
     for place, mark, kind, hint in _MARKS:
         if head.startswith(mark, place):
-            raise LogFileError(f"{path}: is not a log but {kind}", hint=hint)
+            raise LogFileError(f"{path}: is not a log but {kind}", hint=hint.format(path=path))
     if head.count(b"\r") > FEW and b"\n" not in head:  # the lines end with CR, so no newline will come
         raise LogFileError(
             f"{path}: its lines end with CR alone",

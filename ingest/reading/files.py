@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
@@ -23,6 +24,8 @@ from tapewise.ingest.pseudonyms.keys import PseudonymKey
 from tapewise.ingest.reading.file_types import HEAD_BYTES, check_head, is_header_alone
 from tapewise.ingest.reading.identities import TICK_S, FileIdentity, identify_file
 from tapewise.ingest.reading.lines import count_newlines, seal_digest, split_content
+from tapewise.ingest.reading.member_paths import find_container, is_container
+from tapewise.ingest.reading.members import list_members, open_member
 from tapewise.schema.errors import LogFileError, RewrittenFileError
 
 # Large enough that the fixed costs of a block do not matter, and small enough to keep a few blocks in memory.
@@ -58,20 +61,23 @@ class LogFileReader:
     number of bytes, and their digest.
 
     `identity` is the file's identity before its first byte was read, confirmed by `is_unchanged`. It is None
-    if it is unknown, because the file changed or its file system's clock is too coarse.
+    if it is unknown, because the file changed or its file system's clock is too coarse. If `raw` is a copy of
+    a file in an archive, this is the identity of `container`, the open archive.
     """
 
     def __init__(
         self,
         raw: BinaryIO,
         path: Path,
+        container: BinaryIO | None = None,
         *,
         is_complete: bool = False,
         key: PseudonymKey | None = None,
         begins_with: tuple[int, str] | None = None,
     ) -> None:
         self._opened_s = time.monotonic()
-        self._first_identity = identify_file(raw.fileno())
+        self._identified = raw if container is None else container
+        self._first_identity = identify_file(self._identified.fileno())
         self._raw = raw
         self._stream: BinaryIO | None = None
         self.path = path
@@ -96,6 +102,15 @@ class LogFileReader:
         """How much of the file on disk has been read."""
         return self._raw.tell()
 
+    @property
+    def raw_bytes(self) -> int:
+        """The size of the file as it is now, not decompressed."""
+        return os.fstat(self._raw.fileno()).st_size
+
+    def read_raw(self, start: int, size: int) -> bytes:
+        """Return `size` bytes of the file from `start`, not decompressed. The next `read` is not affected."""
+        return os.pread(self._raw.fileno(), size, start)
+
     def blocks(self, block_bytes: int = BLOCK_BYTES) -> Iterator[Block]:
         """Yield the file's lines in order. The file may grow in the meantime, but must not change otherwise.
 
@@ -119,15 +134,15 @@ class LogFileReader:
         same clock tick and keep its ctime.
         """
         time.sleep(max(0.0, self._opened_s + TICK_S - time.monotonic()))
-        found = identify_file(self._raw.fileno())
+        found = identify_file(self._identified.fileno())
         self.identity = found if found == self._first_identity and found.has_fine_time else None
 
     def is_unchanged(self) -> bool:
         """Whether the file has certainly not changed since `await_tick`. If not, sets `identity` to None."""
         if self.identity is not None:
             with suppress(OSError):  # on NFS, opening a file refreshes its times from the server
-                os.close(os.open(self.path, os.O_RDONLY | os.O_NONBLOCK))
-            if identify_file(self._raw.fileno()) != self.identity:
+                os.close(os.open(self._identified.name, os.O_RDONLY | os.O_NONBLOCK))
+            if identify_file(self._identified.fileno()) != self.identity:
                 self.identity = None
         return self.identity is not None
 
@@ -148,16 +163,10 @@ class LogFileReader:
         """Whether the file, which may have grown, still begins with the bytes whose lines were yielded."""
         again = xxhash.xxh3_128()
         left = self.read_bytes
-        with (
-            suppress(Exception),  # a file that is now damaged is not the same
-            # The duplicate shares the file position, which is not needed any more.
-            os.fdopen(os.dup(self._raw.fileno()), "rb") as raw,
-        ):
-            raw.seek(0)
-            with xopen(raw, "rb", threads=0) as stream:
-                while left > 0 and (piece := stream.read(min(left, BLOCK_BYTES))):
-                    again.update(piece)
-                    left -= len(piece)
+        with suppress(Exception), self._open_again() as stream:  # a file that is now damaged is not the same
+            while left > 0 and (piece := stream.read(min(left, BLOCK_BYTES))):
+                again.update(piece)
+                left -= len(piece)
         return left == 0 and again.digest() == self._hash.digest()
 
     def _digest_content(self, content: bytes) -> None:
@@ -228,16 +237,34 @@ class LogFileReader:
             self._check_same(is_through=False)
             if isinstance(error, EOFError):
                 raise LogFileError(
-                    f"{self.path}: the compressed file ends early, after {_count_readable_lines(self.path):,}"
+                    f"{self.path}: the compressed file ends early, after {self._count_readable_lines():,}"
                     " whole lines",
                     hint="Perhaps it is still being written or copied: read it again later. If not, copy it"
                     " again, or compress the log again. Nothing of it was loaded.",
                 ) from error
-            place = f"line {_count_readable_lines(self.path):,} ({self._raw.tell():,} bytes)"
+            reached_bytes = self._raw.tell()
+            place = f"line {self._count_readable_lines():,} ({reached_bytes:,} bytes)"
             raise LogFileError(
                 f"{self.path}: cannot be read beyond {place}: {error}",
                 hint="Is it damaged or still being copied? Nothing of it was loaded; read it again later.",
             ) from error
+
+    def _count_readable_lines(self) -> int:
+        """Return how many complete lines of a damaged file can be read before the damage, in small steps."""
+        count = 0
+        with suppress(Exception), self._open_again() as stream:
+            while piece := stream.read(4096):
+                count += piece.count(b"\n")
+        return count
+
+    @contextmanager
+    def _open_again(self) -> Iterator[BinaryIO]:
+        """Decompress the file once more, from its beginning. Afterwards, it cannot be read on."""
+        # The duplicate shares the file position.
+        with os.fdopen(os.dup(self._raw.fileno()), "rb") as raw:
+            raw.seek(0)
+            with xopen(raw, "rb", threads=0) as stream:
+                yield stream
 
 
 @contextmanager
@@ -248,11 +275,22 @@ def open_log(
     key: PseudonymKey | None = None,
     begins_with: tuple[int, str] | None = None,
 ) -> Iterator[LogFileReader]:
-    """Open a log file, compressed (gz, bz2, xz, zst) or not; the options are those of LogFileReader.
+    """Open a log file, compressed (gz, bz2, xz, zst) or not, or one in a tar or zip archive.
 
-    Raises LogFileError, which names the file, if it cannot be opened or is not a regular file.
+    The options are those of LogFileReader. Raises LogFileError, which names the file, if it cannot be opened
+    or is not a regular file.
     """
+    read = partial(LogFileReader, is_complete=is_complete, key=key, begins_with=begins_with)
     try:
+        container = find_container(path)
+        if container is not None:
+            with (
+                container.open("rb") as opened,
+                open_member(container, path) as raw,
+                closing(read(raw, path, opened)) as reader,
+            ):
+                yield reader
+            return
         if path.is_dir():
             raise LogFileError(
                 f"{path}: is a folder", hint="Name the log files in it, e.g. FOLDER/*.log, or give -r."
@@ -263,18 +301,9 @@ def open_log(
                 hint="Name the log files themselves, compressed or not: the content of a pipe cannot be read"
                 " again, and has no name in the ledger.",
             )
-        with path.open("rb") as raw:
-            reader = LogFileReader(raw, path, is_complete=is_complete, key=key, begins_with=begins_with)
-            with closing(reader):
-                yield reader
+        if is_container(path):
+            list_members(path)  # raises if there are none to name
+        with path.open("rb") as raw, closing(read(raw, path)) as reader:
+            yield reader
     except OSError as error:
         raise LogFileError(f"{path}: {error.strerror or error}") from error
-
-
-def _count_readable_lines(path: Path) -> int:
-    """Return how many complete lines of a damaged file can be read before the damage, in small steps."""
-    count = 0
-    with suppress(Exception), path.open("rb") as raw, xopen(raw, "rb", threads=0) as stream:
-        while piece := stream.read(4096):
-            count += piece.count(b"\n")
-    return count

@@ -8,6 +8,8 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from tapewise.ingest.reading.member_paths import find_container
+
 # Two changes within one tick of the file system's clock get the same ctime. Kernels have at least 100 ticks
 # a second.
 TICK_S = 0.012
@@ -29,6 +31,10 @@ class FileIdentity:
 
 
 def identify_file(file: Path | int) -> FileIdentity:
-    """Return the identity of the file at a path (following symbolic links) or descriptor. Raises OSError."""
-    found = os.stat(file)  # noqa: PTH116  # Path.stat takes no descriptors
+    """Return the identity of the file at a path (following symbolic links) or descriptor. Raises OSError.
+
+    A file in a tar or zip archive changes with the archive, and has its identity.
+    """
+    place = (find_container(file) or file) if isinstance(file, Path) else file
+    found = os.stat(place)  # noqa: PTH116  # Path.stat takes no descriptors
     return FileIdentity(found.st_dev, found.st_ino, found.st_size, found.st_ctime_ns)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Literal
 from zoneinfo import ZoneInfo
 
+from tapewise.ingest.reading.members import find_change
 from tapewise.ingest.records.format import Format
 from tapewise.schema.errors import LogFileError
 
@@ -73,7 +74,7 @@ class DateRule:
             return find_log_date(path, log_format)
         if self.origin == "time of change":
             try:
-                changed_at = path.stat().st_mtime
+                changed_at = find_change(path)
             except OSError as error:
                 raise LogFileError(f"{path}: {error.strerror}") from error
             return LogDate(datetime.fromtimestamp(changed_at, ZoneInfo(timezone)).date(), self.origin)

@@ -15,6 +15,7 @@ from tapewise.ingest.pseudonyms.keys import PseudonymKey
 from tapewise.ingest.reading.balances import Tally
 from tapewise.ingest.reading.files import BLOCK_BYTES, open_log
 from tapewise.ingest.reading.line_context import unfold_blocks
+from tapewise.ingest.reading.members import is_log
 from tapewise.ingest.reading.pipeline import read_records
 from tapewise.ingest.records.passes import find_second_passes
 from tapewise.ingest.sources.sources import Source, get_source
@@ -230,7 +231,7 @@ def _read_line(source: Source, path: Path, line_number: int, line_hash: int) -> 
     Also returns None if this cannot be checked without the pseudonym key. The text is read from the file, so
     only users who may read the file can see it.
     """
-    if source.lacks_key or not path.is_file():
+    if source.lacks_key or not is_log(path):
         return None
     with open_log(path, is_complete=True, key=source.key) as reader:
         for block in unfold_blocks(reader.blocks(BLOCK_BYTES), source.format, source.key):

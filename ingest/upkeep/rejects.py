@@ -13,6 +13,7 @@ from tapewise.ingest.ledger.log_files import find_log_file, ledger_path
 from tapewise.ingest.loading.file_results import FileResult
 from tapewise.ingest.loading.loads import load_file
 from tapewise.ingest.pseudonyms.keys import PseudonymKey
+from tapewise.ingest.reading.members import is_log
 from tapewise.ingest.sources.sources import get_source
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.errors import LogFileError, TapewiseError
@@ -152,7 +153,7 @@ def retry_file(
             is_known = find_log_file(connection, file.source_id, file.path) is not None
         if source is None or not is_known:
             raise LogFileError(f"{file.path}: its source was dropped in the meantime")
-        if not path.exists():
+        if not is_log(path):
             raise LogFileError(
                 f"{file.path}: is gone",
                 hint="Its rejected lines stay in the ledger. If it was moved, ingest it from its new path.",

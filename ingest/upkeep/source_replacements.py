@@ -17,6 +17,7 @@ from tapewise.ingest.loading.loads import load_within
 from tapewise.ingest.loading.one_load import check_key
 from tapewise.ingest.pseudonyms.keys import PseudonymKey
 from tapewise.ingest.reading.log_dates import LogDate
+from tapewise.ingest.reading.members import is_log
 from tapewise.ingest.reading.prefixes import Beginnings, digest_beginnings
 from tapewise.ingest.records.format import BEFORE_RETENTION, Format
 from tapewise.ingest.requests.pending import Derivations
@@ -187,13 +188,13 @@ def _find_files(source: Source, readings: Sequence[_Reading]) -> list[_FilePlan]
 
 def _read_beginnings(source: Source, name: str, lengths: set[int]) -> Beginnings:
     path = Path(name)
-    if not lengths or not path.is_file() or ledger_path(path) != name:
+    if not lengths or not is_log(path) or ledger_path(path) != name:
         return Beginnings({}, 0, ends_line=True)
     return digest_beginnings(path, lengths, key=source.key)
 
 
 def _make_loss_error(source: Source, lost: Sequence[str]) -> LogFileError:
-    shown = [f"{name} ({'changed' if Path(name).exists() else 'gone'})" for name in lost[:SHOWN_FILES]]
+    shown = [f"{name} ({'changed' if is_log(Path(name)) else 'gone'})" for name in lost[:SHOWN_FILES]]
     more = f" and {len(lost) - SHOWN_FILES:,} more" if len(lost) > SHOWN_FILES else ""
     return LogFileError(
         f"files of source '{source.name}' of archive '{source.archive}' are gone or have changed:"

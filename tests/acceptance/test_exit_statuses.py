@@ -47,10 +47,13 @@ def make_files(folder: Path) -> None:
     (folder / "cut.gz").write_bytes(packed[:60])
     (folder / "damaged.gz").write_bytes(packed[:-8] + bytes(4) + packed[-4:])  # a wrong checksum
     os.mkfifo(folder / "pipe")
-    with tarfile.open(folder / "logs.tgz", "w:gz") as archive:
-        entry = tarfile.TarInfo("good.log")
-        entry.size = len(NFT)
-        archive.addfile(entry, io.BytesIO(NFT.encode()))
+    for name, members in {"logs": ["a.log"], "twice.tar": ["a.log"] * 2, "none.tgz": [".hidden"]}.items():
+        with tarfile.open(folder / name, "w:gz") as archive:
+            for member in members:
+                entry = tarfile.TarInfo(member)
+                entry.size = len(NFT)
+                archive.addfile(entry, io.BytesIO(NFT.encode()))
+    (folder / "cut.tar.gz").write_bytes((folder / "twice.tar").read_bytes()[:-9])
     (folder / "wrong.toml").write_text('[[archives]]\nname = "a"\ntimezone = "UTC"\ncolour = "red"\n')
 
 
@@ -58,7 +61,10 @@ CASES = {
     "No such file or directory": (1, [*INGEST, "absent.log", "good.log"]),
     "is a folder": (1, [*INGEST, ".", "good.log"]),
     "is not a regular file": (1, [*INGEST, "pipe", "good.log"]),
-    "is not a log but a tar archive of files": (1, [*INGEST, "logs.tgz", "good.log"]),
+    "is not a log but a tar archive of files": (1, [*INGEST, "logs", "good.log"]),
+    "cannot be read: it ends early": (1, [*INGEST, "cut.tar.gz", "good.log"]),
+    "there are no files in this archive": (1, [*INGEST, "none.tgz", "good.log"]),
+    "has two files called": (1, [*INGEST, "twice.tar", "good.log"]),
     "its lines end with CR alone": (1, [*INGEST, "cr.log", "good.log"]),
     "the compressed file ends early": (1, [*INGEST, "cut.gz", "good.log"]),
     "cannot be read beyond line": (1, [*INGEST, "damaged.gz", "good.log"]),

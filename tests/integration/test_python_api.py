@@ -1,6 +1,7 @@
 """The public interface in Python, on a database."""
 
 import threading
+import zipfile
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -51,6 +52,19 @@ def test_lines_behind_syslog_are_loaded_once(connection: tapewise.Connection, tm
         ingest(connection, tmp_path / "plain")
     with pytest.raises(FormatError, match="not a valid regular expression"):
         ingest(connection, tmp_path / "plain", strip="(")
+
+
+def test_an_archive_of_files_means_the_files_in_it(connection: tapewise.Connection, tmp_path: Path):
+    with zipfile.ZipFile(tmp_path / "logs.zip", "w") as archive:
+        for name in ("a", "b"):
+            archive.write(HSI, name)
+    found = ingest(connection, tmp_path / "logs.zip", format="hsi")
+    assert [each.path.name for each in found] == ["a", "b"]
+    assert found[0].loaded_count == found[1].held_count > 0
+    in_archive, on_disk = (
+        tapewise.read_log(path, timezone=ZONE, now=NOW).records for path in (tmp_path / "logs.zip" / "b", HSI)
+    )
+    assert in_archive.equals(on_disk)
 
 
 def test_days_of_files_come_from_where_date_from_says(connection: tapewise.Connection, tmp_path: Path):

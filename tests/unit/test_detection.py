@@ -201,7 +201,7 @@ def test_no_line_is_sampled_twice(tmp_path, monkeypatch):
         lines = "".join(f"{number:06}\n" for number in range(300))[: size // 7 * 7 + 3]
         path = write(tmp_path, lines)
         with detection.open_log(path) as reader:
-            _, pieces, _ = detection._take_pieces(reader, path)
+            _, pieces, _ = detection._take_pieces(reader)
         seen = Counter(b"".join(pieces).splitlines())
         assert max(seen.values()) == 1
         assert set(seen) <= set(lines.encode().splitlines()[:-1])
@@ -222,7 +222,7 @@ def test_an_endless_line_is_not_read_to_its_end(tmp_path, monkeypatch):
     found = detect_format(path)
     assert (found.line_count, fits(found)) == (1, {})
     with detection.open_log(path) as reader:
-        detection._take_pieces(reader, path)
+        detection._take_pieces(reader)
         assert reader.progress_bytes < 4_000_000
 
 

@@ -1,0 +1,23 @@
+"""The paths of files inside tar and zip archives, such as `logs.tar.gz/1998/hsi.log`.
+
+Such a path is that of the archive, continued by the file's name within it. An archive is recognised by the
+end of its name, because opening thousands of files only to look for archives would take too long.
+"""
+
+from pathlib import Path
+
+TAR_SUFFIXES = (
+    ".tar",
+    *(".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz", ".tar.zst", ".tzst"),
+)
+ZIP_SUFFIXES = (".zip",)
+
+
+def is_container(path: Path) -> bool:
+    """Whether this is a file whose name is that of a tar or zip archive."""
+    return path.name.lower().endswith(TAR_SUFFIXES + ZIP_SUFFIXES) and path.is_file()
+
+
+def find_container(path: Path) -> Path | None:
+    """Return the archive that a path leads into, or None if it leads into none."""
+    return next((parent for parent in path.parents if is_container(parent)), None)

@@ -1,0 +1,263 @@
+"""Reads log files that are in tar and zip archives, without extracting the archives.
+
+A compressed tar archive can be read only from the beginning. Files are mostly wanted in the order in which
+they are in it. Therefore the place reached in the archive that was read last is kept, and the next file is
+looked for from there. A file is copied to a temporary file while it is read, because it is read in several
+places.
+"""
+
+import atexit
+import shutil
+import tarfile
+import zipfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+from pathlib import Path, PurePosixPath
+from tempfile import TemporaryFile
+from typing import IO, BinaryIO, Self
+
+from xopen import xopen
+
+from tapewise.ingest.reading.identities import FileIdentity, identify_file
+from tapewise.ingest.reading.member_paths import ZIP_SUFFIXES, find_container, is_container
+from tapewise.schema.errors import LogFileError, RewrittenFileError
+
+
+@dataclass(frozen=True)
+class Member:
+    """A file in an archive: its name as the archive has it, its size, and when it was changed.
+
+    That is Unix time, or None if the archive has no valid time.
+    """
+
+    name: str
+    size_bytes: int
+    changed_s: float | None
+
+
+def list_members(container: Path) -> list[Path]:
+    """Return the paths of the files in a tar or zip archive, in the order in which they are in it.
+
+    Hidden files, folders, links and devices are passed over. Raises LogFileError if the archive cannot be
+    read, or has no files, or has two of the same name.
+    """
+    paths = list(_list(container))
+    if not paths:
+        raise LogFileError(f"{container}: there are no files in this archive")
+    return paths
+
+
+def find_members(paths: Iterable[Path]) -> Iterator[Path]:
+    """Yield `paths`, with the files of an archive instead of the archive.
+
+    An archive that cannot be listed is yielded as it is. Opening it reports what is wrong.
+    """
+    for path in paths:
+        members = [path]
+        if is_container(path):
+            with suppress(LogFileError, OSError):
+                members = list_members(path)
+        yield from members
+
+
+def find_member(path: Path) -> Member | None:
+    """Return what an archive says about its file at `path`; None if `path` does not lead into an archive.
+
+    Raises LogFileError if the archive cannot be read or has no such file.
+    """
+    container = find_container(path)
+    if container is None:
+        return None
+    member = _list(container).get(path)
+    if member is None:
+        raise LogFileError(f"{path}: {container} has no such file")
+    return member
+
+
+def is_log(path: Path) -> bool:
+    """Whether there is a file at `path`, be it in an archive."""
+    if path.is_file():
+        return True
+    with suppress(LogFileError):
+        return find_member(path) is not None
+    return False
+
+
+def count_bytes(path: Path) -> int:
+    """Return the size of a file, on disk or within an archive. Raises OSError or LogFileError."""
+    member = find_member(path)
+    return path.stat().st_size if member is None else member.size_bytes
+
+
+def find_change(path: Path) -> float:
+    """Return when a file was last changed (Unix time). Raises OSError or LogFileError."""
+    member = find_member(path)
+    if member is None:
+        return path.stat().st_mtime
+    if member.changed_s is None:
+        raise LogFileError(f"{path}: the archive does not say when this file was changed")
+    return member.changed_s
+
+
+@contextmanager
+def open_member(container: Path, path: Path) -> Iterator[BinaryIO]:
+    """Open a copy of the file at `path`, which leads into `container`.
+
+    Raises OSError, or LogFileError if the archive cannot be read or has no such file.
+    """
+    member = find_member(path)
+    assert member is not None
+    with TemporaryFile() as copy:
+        with _explaining(container), _find_stream(container, member.name) as stream:
+            shutil.copyfileobj(stream, copy)
+        copy.seek(0)
+        yield copy
+
+
+def _list(container: Path) -> dict[Path, Member]:
+    with _explaining(container):
+        return _list_once(container, identify_file(container))
+
+
+@lru_cache(maxsize=64)
+def _list_once(container: Path, _: FileIdentity) -> dict[Path, Member]:
+    """Return the files of an archive that has this identity, so that it is listed again if it changes."""
+    found: dict[Path, Member] = {}
+    for member in _list_zip(container) if _is_zip(container) else _list_tar(container):
+        name = PurePosixPath(member.name.lstrip("/"))
+        if any(part.startswith(".") and part != ".." for part in name.parts):
+            continue
+        if ".." in name.parts:
+            raise LogFileError(f"{container}: the name of its file {member.name} leads out of it")
+        path = container / name
+        if path in found:
+            raise LogFileError(
+                f"{container}: has two files called {name}",
+                hint="Extract them under different names, and name those.",
+            )
+        found[path] = member
+    return found
+
+
+def _list_zip(container: Path) -> Iterator[Member]:
+    with zipfile.ZipFile(container) as archive:
+        for info in archive.infolist():
+            if not info.is_dir():
+                changed_s = None
+                with suppress(ValueError):  # some programs write a month or day of 0
+                    changed_s = datetime(*info.date_time).timestamp()  # a time of any clock
+                yield Member(info.filename, info.file_size, changed_s)
+
+
+def _list_tar(container: Path) -> Iterator[Member]:
+    with xopen(container, "rb", threads=0) as file, _open_tar(file) as archive:
+        for info in iter(archive.next, None):
+            if info.isreg():
+                yield Member(info.name, info.size, float(info.mtime))
+
+
+def _open_tar(file: BinaryIO) -> tarfile.TarFile:
+    """Open a tar archive that is read once, without going back."""
+    return tarfile.open(fileobj=file, mode="r|", tarinfo=_CompleteTarInfo)
+
+
+class _CompleteTarInfo(tarfile.TarInfo):
+    """What a tar archive says about a file. If it does not end as it should, that is an error.
+
+    Otherwise, the files that were cut off would not be missed.
+    """
+
+    @classmethod
+    def fromtarfile(cls, archive: tarfile.TarFile) -> Self:
+        """Return the next file's. Raises ReadError if the archive ends early."""
+        try:
+            return super().fromtarfile(archive)
+        except (tarfile.EmptyHeaderError, tarfile.TruncatedHeaderError) as error:  # type: ignore[attr-defined]  # not in typeshed
+            raise tarfile.ReadError("it ends early") from error
+
+
+class _TarReader:
+    """A tar archive that is read once from the beginning to the end."""
+
+    def __init__(self, container: Path) -> None:
+        self._container = container
+        self._identity = identify_file(container)
+        self._file = xopen(container, "rb", threads=0)
+        self._archive = _open_tar(self._file)
+
+    def is_of(self, container: Path) -> bool:
+        """Whether this is the archive that is now at that path."""
+        return self._container == container and self._identity == identify_file(container)
+
+    def find(self, name: str) -> IO[bytes] | None:
+        """Return the next file of that name, or None if no more of that name follow."""
+        for info in iter(self._archive.next, None):
+            if info.isreg() and info.name == name:
+                return self._archive.extractfile(info)
+        return None
+
+    def close(self) -> None:
+        self._archive.close()
+        self._file.close()
+
+
+class _LastTar:
+    """Keeps the archive that was read last, because the next file wanted is probably a later one in it."""
+
+    def __init__(self) -> None:
+        self._reader: _TarReader | None = None
+
+    def find(self, container: Path, name: str) -> IO[bytes] | None:
+        """Return the file of that name, or None if there is none."""
+        if self._reader is not None and self._reader.is_of(container):
+            found = self._reader.find(name)
+            if found is not None:
+                return found
+        self.close()
+        self._reader = _TarReader(container)
+        return self._reader.find(name)
+
+    def close(self) -> None:
+        if self._reader is not None:
+            self._reader.close()
+            self._reader = None
+
+
+_last_tar = _LastTar()
+atexit.register(_last_tar.close)
+
+
+@contextmanager
+def _find_stream(container: Path, name: str) -> Iterator[IO[bytes]]:
+    """Open a file of an archive at its beginning."""
+    if _is_zip(container):
+        with zipfile.ZipFile(container) as archive, archive.open(name) as file:
+            yield file
+        return
+    stream = _last_tar.find(container, name)
+    if stream is None:
+        raise RewrittenFileError(f"{container}: was rewritten while it was read")
+    yield stream
+
+
+def _is_zip(container: Path) -> bool:
+    return container.name.lower().endswith(ZIP_SUFFIXES)
+
+
+@contextmanager
+def _explaining(container: Path) -> Iterator[None]:
+    """Turn what is wrong with an archive into a LogFileError."""
+    try:
+        yield
+    # Each decompressor reports damage in its own way: EOFError, zlib.error, OSError without a number ...
+    except Exception as error:
+        if isinstance(error, LogFileError) or (isinstance(error, OSError) and error.strerror):
+            raise
+        reason = "it ends early" if isinstance(error, EOFError) else error
+        raise LogFileError(
+            f"{container}: cannot be read: {reason}",
+            hint="Is it damaged, encrypted, or still being copied? Nothing of it was loaded.",
+        ) from error
