@@ -41,6 +41,7 @@ FAMILIES = (
     "hpss-connector",
     "cta-listing",
     "snapshot",
+    "snapshot-csv",
     "ts4500",
     "acsls",
     "ncftpd",

@@ -1,5 +1,7 @@
 """Logs of today's sites: CTA, dCache's JSON, XRootD's cache and SAM-QFS."""
 
+import csv
+import io
 import json
 from datetime import UTC, datetime
 from pathlib import Path
@@ -429,6 +431,21 @@ def test_items_of_listings(name: str, number: int, changes: dict[str, object], e
     assert {each: found[each] for each in expected} == expected
 
 
+@pytest.mark.parametrize("number", range(4))
+def test_a_listing_is_the_same_as_json_and_as_csv(number: int):
+    said = json.loads(FORMATS["snapshot"].examples[number])
+    names = next(csv.reader([FORMATS["snapshot-csv"].examples[0]]))
+    assert said.keys() <= set(names)
+    texts = {key: {True: "true", False: "false"}.get(value, value) for key, value in said.items()}
+    row = io.StringIO()
+    csv.DictWriter(row, names, lineterminator="", quoting=csv.QUOTE_MINIMAL).writerow(texts)
+    ours = FORMATS["snapshot-csv"].examples[number + 1]
+    assert row.getvalue() == ours.replace('"', "").replace("7/out,1.tar", "7/out.tar")
+    assert record("snapshot-csv", row.getvalue()) == record("snapshot", json.dumps(said))
+    shorter = row.getvalue().rpartition(",")[0]
+    assert record("snapshot-csv", shorter)["rejected"] == UNRECOGNISED
+
+
 # IBM's TS4500
 
 
@@ -534,7 +551,7 @@ def test_fields_of_ncftpd(number: int, old: str, new: str, expected: dict[str, o
     "name",
     [
         *("cta", "cta-text", "cta-syslog", "dcache-json", "xrdpfc", "samqfs", "hpss-connector"),
-        *("cta-listing", "snapshot", "ts4500", "acsls", "ncftpd"),
+        *("cta-listing", "snapshot", "snapshot-csv", "ts4500", "acsls", "ncftpd"),
     ],
 )
 def test_no_line_of_another_sample_is_a_fact(sample_logs: Path, name: str):
