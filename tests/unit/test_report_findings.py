@@ -14,6 +14,7 @@ from tapewise.report.sections import (
     days,
     envelopes,
     failures,
+    mount_steps,
     mounts,
     open_time_bins,
     silences,
@@ -449,6 +450,27 @@ def test_mounts_are_poorly_used_below_two_files_each():
     assert ask((60, 60), (40, 139)) == ("A mount serves 2.0 files on average", True)
     assert ask((60, 60), (40, 140)) == ("A mount serves 2.0 files on average", False)
     assert ask((99, 99)) == ("Too few mounts (99, not 100) to say how well they are used", False)
+
+
+def test_mounts_are_slow_if_one_in_twenty_takes_five_minutes():
+    def ask(mount_count, late_s):
+        rows = [
+            {
+                "step": step,
+                "mount_count": mount_count + 100 * (step == "queue"),
+                "p50_s": 60.0,
+                "p95_s": late_s,
+            }
+            for step in ("queue", "mount and position")
+        ]
+        return find(mount_steps, mount_steps=rows)
+
+    start = "The median mount took 60 s until the tape was at the first file"
+    assert ask(100, 300.0) == (f"{start}, and the slowest twentieth 5 min or longer", True)
+    assert ask(100, 299.9)[1] is False
+    too_few = "Too few mounts ({}, not 100) with known times to say how long they take"
+    assert ask(99, 300.0) == (too_few.format(99), False)
+    assert find(mount_steps, mount_steps=[{"step": "dismount"}]) == (too_few.format(0), False)
 
 
 def test_a_class_is_notable_with_most_requests_and_few_bytes():

@@ -11,6 +11,8 @@ from tapewise.report.sections import (
     envelopes,
     failures,
     missing,
+    mount_hours,
+    mount_steps,
     mounts,
     open_time_bins,
     open_times,
@@ -25,10 +27,12 @@ from tapewise.report.sections import (
     sources,
     stage_times,
     tape_gets,
+    tape_operations,
     times,
     transfers,
     user_curve,
     users,
+    volumes,
     week,
 )
 
@@ -61,5 +65,9 @@ SECTIONS: tuple[Section, ...] = (
     open_time_bins.SECTION,
     stage_times.SECTION,
     mounts.SECTION,
+    mount_steps.SECTION,
+    mount_hours.SECTION,
+    volumes.SECTION,
+    tape_operations.SECTION,
     classes.SECTION,
 )
