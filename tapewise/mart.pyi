@@ -3018,6 +3018,43 @@ class Mart:
             ORDER BY archive, source, reason
         """
 
+    def incidences(
+        self,
+        *,
+        watched_s: Sequence[float],
+        ends: Sequence[int],
+        weights: Sequence[float],
+    ) -> pl.DataFrame:
+        """One row per distinct time, ascending.
+
+        How large a share has had an event after each time, although some were watched for a shorter
+        time than others. incidence_ratio is the estimate of Aalen and Johansen, in which other ends
+        compete with the event; without other ends it is 1 minus the estimate of Kaplan and Meier. The
+        three arrays have an element for each thing that is watched; elements without a time are left
+        out.
+
+        Args:
+            watched_s: seconds from the beginning until the event, the other end, or the last moment at
+                which neither had happened
+            ends: 1 if the event happened then, 2 if something else ended it, 0 if it was not watched
+                any longer (censored)
+            weights: how much each counts, for example 1 or its bytes
+
+        Columns:
+            after_s: the time
+            at_risk_weight: weight of what was watched at least as long
+            event_weight: weight of the events at this time
+            survival_ratio: estimated share that after this time has had neither the event nor another
+                end (0 to 1)
+            incidence_ratio: estimated share that has had the event by this time (0 to 1)
+
+        In SQL:
+
+            SELECT after_s, survival_ratio, incidence_ratio
+            FROM mart.incidences(ARRAY[10, 20, 20, 30], ARRAY[1, 0, 2, 1], ARRAY[1, 1, 1, 1])
+            ORDER BY after_s
+        """
+
     def line_fates(
         self,
         *,
@@ -3923,6 +3960,61 @@ class Mart:
                 sum(net_bytes) OVER (PARTITION BY archive ORDER BY starts_on) AS growth_bytes
             FROM mart.net_growth(since => now() - INTERVAL '1 month')
             ORDER BY archive, starts_on
+        """
+
+    def not_on_tape(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+        required_copy_count: int | None = None,
+        moments: Sequence[Moment] | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive, moment within its logs of tape, and number of copies up to the largest that
+        a put needs.
+
+        What was put and not yet on tape at each of some moments: files and bytes that a broken disk
+        would lose. The puts are those of mart.tape_puts. Where files need several copies, the row of
+        two copies has those with fewer than two on tape. Files that were put before the log of puts
+        begins are not counted, and it is unknown how many of them were not on tape.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only files put at or after this time (null = from the first)
+            until: only files put before this time (null = to the last); what happened to them later is
+                known
+            interface: only this interface (null = all)
+            direction: accepted for uniformity; null and put are equivalent, and get returns no rows
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+            required_copy_count: how many copies on tape a file needs, where no log says so
+            moments: the moments (null = when the logs of tape end)
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            copy_count: the row is about files with fewer than this number of copies on tape, among
+                those that need as many
+            file_count: these files, as far as is known
+            size_bytes: their bytes, counting only known sizes
+            unknown_size_count: how many of these files have an unknown size
+            unknown_count: files of which it is unknown whether they were on tape, because they were put
+                before the logs of tape begin, or because they cannot be found on tape
+            unknown_bytes: their bytes, counting only known sizes
+            longest_wait_s: seconds since the oldest put of the files of file_count; null if there is
+                none
+            happened_at: the moment
+
+        In SQL:
+
+            SELECT archive, happened_at, copy_count, file_count, size_bytes
+            FROM mart.not_on_tape(moments => ARRAY(SELECT generate_series(now() - INTERVAL '7 days', now(), INTERVAL '1 day')))
+            ORDER BY archive, happened_at, copy_count
         """
 
     def open_cells(
@@ -5225,6 +5317,38 @@ class Mart:
             INNER JOIN mart.requests USING (archive, transfer_id)
             WHERE archive = 'rebuilt'
             GROUP BY direction
+        """
+
+    def requested_copies(
+        self,
+        *,
+        start_id: Values = None,
+        archive: Values = None,
+        kind: Values = None,
+        copy_count: Values = None,
+        began_at: Values = None,
+    ) -> pl.DataFrame:
+        """One row per start of a transfer that gives a number of copies.
+
+        How many copies on tape a put asked for, as the start of its transfer says. Filter on began_at,
+        so that months outside the range are not read.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            start_id: the start, as in mart.requests
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            copy_count: how many copies on tape were asked for
+            began_at: when the transfer began
+
+        In SQL:
+
+            SELECT archive, copy_count, count(*) AS start_count
+            FROM mart.requested_copies
+            WHERE began_at >= now() - INTERVAL '1 month'
+            GROUP BY archive, copy_count
+            ORDER BY archive, copy_count
         """
 
     def requests(
@@ -7358,6 +7482,71 @@ class Mart:
             ORDER BY requester, task, tape_type
         """
 
+    def tape_puts(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+        required_copy_count: int | None = None,
+    ) -> pl.DataFrame:
+        """One row per put that did not fail.
+
+        Files that were put, and when they were on tape. It has the puts of archives whose logs report
+        writing to tape. A file is found on tape by its capability or, without one, by its path; if a
+        source names none of its files as the logs of tape do, all its puts are unknown. A put is on
+        tape when its last required copy is. All puts of the archive are read, whatever the range.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only files put at or after this time (null = from the first)
+            until: only files put before this time (null = to the last); what happened to them later is
+                known
+            interface: only this interface (null = all)
+            direction: accepted for uniformity; null and put are equivalent, and get returns no rows
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+            required_copy_count: how many copies on tape a file needs, where no log says so
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            timezone: the archive's time zone, in which its days are counted
+            source: the stream of logs that reported the put
+            transfer_id: the put, as in mart.requests
+            interface: the program that moved the file
+            user_id: number of the user, null if the log does not say
+            client: name of the client machine, null if the log does not say
+            class_of_service: class of service, null if the log does not say
+            state: on tape; waiting (not on tape when the logs of tape end); deleted or overwritten, if
+                this happened before it was on tape; or unknown, if it was put before the logs of tape
+                begin, if the put does not name its file, or if no file of its source is found on tape
+            size_bytes: bytes put, null if the log does not say, or if the size is saturated
+            required_count: how many copies on tape the file needs
+            to_tape_s: seconds from the end of the put until the last required copy was on tape; null
+                unless it is
+            watched_s: seconds from the end of the put until the file was on tape or had ended, or until
+                the logs of tape end; null if the state is unknown
+            put_at: when the put ended
+            copies_at: when each copy was on tape, ascending; empty if none is
+            on_tape_at: when the last required copy was on tape, null if it is not
+            ended_at: when the file was deleted or overwritten, null if it was not or if the logs do not
+                say
+            tape_log_begins_at: when the first write to tape of the archive ended
+            tape_log_ends_at: when the last one ended
+
+        In SQL:
+
+            SELECT archive, state, count(*) AS put_count, sum(size_bytes) AS size_bytes
+            FROM mart.tape_puts(since => now() - INTERVAL '1 month')
+            GROUP BY archive, state
+            ORDER BY archive, state
+        """
+
     def tape_recalls(
         self,
         *,
@@ -7429,6 +7618,59 @@ class Mart:
             ORDER BY archive, tape_type
         """
 
+    def tape_writes(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+    ) -> pl.DataFrame:
+        """One row per file or fragment and attempt to write one of its copies to tape.
+
+        Writing of files to tape for clients, from mart.tape_operations and mart.migrations. A line that
+        is in both (CTA's) is one write. What the repacker writes is left out. Attempts that failed and
+        writes that are unfinished are included, without on_tape_at.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only writes that ended at or after this time (null = from the first)
+            until: only writes that ended before this time (null = to the last)
+            interface: only this interface (null = all)
+            direction: accepted for uniformity; files that are put get written to tape, so null and put
+                are equivalent, and get returns no rows
+            client: logs of writing to tape do not know the client, so there are no rows if one is given
+            class_of_service: only this class of service (null = all)
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            interface: the program that wrote the file (cta, dcache, unitree, ...)
+            class_of_service: class of service, null if the log does not say
+            file_key: 64-bit key of the name by which this log knows the file - its path, or its number
+                or capability (capability_key of mart.requests); null if the log does not say
+            copy_number: which copy of the file, null if the log does not say
+            fragment_number: which fragment of the file, null if it is whole
+            vsn: the cartridge (its volume serial number), null if the log does not say
+            size_bytes: bytes of the file or fragment, null if the log does not say
+            written_at: when the write ended; for an unfinished one, when its last event happened
+            on_tape_at: when the file was on tape; null if the write failed or is unfinished. CTA's log
+                says only when a file was in the drive's buffer, so this is when its cartridge was to be
+                unloaded, by which time the buffer is flushed; null if the log does not say when that
+                was
+
+        In SQL:
+
+            SELECT archive, copy_number, count(*) AS write_count, sum(size_bytes) AS size_bytes
+            FROM mart.tape_writes(since => now() - INTERVAL '1 month')
+            WHERE on_tape_at IS NOT NULL
+            GROUP BY archive, copy_number
+            ORDER BY archive, copy_number
+        """
+
     def time_bin(
         self,
         *,
@@ -7467,6 +7709,79 @@ class Mart:
         In SQL:
 
             SELECT mart.time_bin_edge(mart.time_bin(12.34)) AS at_least_s
+        """
+
+    def time_to_tape(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+        required_copy_count: int | None = None,
+        grouped_by: Sequence[str] | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive and group in which there were puts; the groups are those asked for.
+
+        How long it takes until files that were put are on tape: quantiles, with their intervals and
+        with those that still wait. The puts are those of mart.tape_puts. Each is in exactly one of
+        on_tape_count, waiting_count, ended_count and unknown_count. The quantiles are those of puts
+        that are on tape or waiting, where one that waits counts as longer than all others. The
+        estimated quantiles also use how long each of them has waited so far, and count files that were
+        deleted before they were on tape.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only files put at or after this time (null = from the first)
+            until: only files put before this time (null = to the last); what happened to them later is
+                known
+            interface: only this interface (null = all)
+            direction: accepted for uniformity; null and put are equivalent, and get returns no rows
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+            required_copy_count: how many copies on tape a file needs, where no log says so
+            grouped_by: any of class_of_service, interface, and month or day (if both are given, day);
+                default none, which is one row per archive. With anything else, there are no rows
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            interface: the program that moved the file; null unless grouped by it
+            class_of_service: class of service; null if the logs do not say, and unless grouped by it
+            put_count: all puts
+            on_tape_count: puts whose last required copy is on tape
+            waiting_count: puts that are not on tape when the logs of tape end
+            ended_count: puts that were deleted or overwritten before they were on tape
+            unknown_count: puts before the logs of tape begin, and those whose files cannot be found on
+                tape
+            p50_s: seconds within which 50 % of the puts that are on tape or waiting were on tape; null
+                if the quantile is among those that wait
+            p50_low_s: lower end of its 95 % interval by the exact order-statistic (binomial) method,
+                which treats puts as independent; null if there are too few puts
+            p50_high_s: upper end of this interval; null if there are too few puts, or if it is among
+                those that wait
+            p95_s: as p50_s, of 95 %
+            p95_low_s: as p50_low_s, for p95_s
+            p95_high_s: as p50_high_s, for p95_s
+            p99_s: as p50_s, of 99 %
+            p99_low_s: as p50_low_s, for p99_s
+            p99_high_s: as p50_high_s, for p99_s
+            estimated_p50_s: estimated seconds within which 50 % of the puts whose state is known are on
+                tape (mart.incidences); null if more than half are never on tape, because they are
+                deleted before, or if the logs are too short to say
+            estimated_p95_s: as estimated_p50_s, of 95 %
+            estimated_p99_s: as estimated_p50_s, of 99 %
+            starts_on: local date on which the month or day of the puts begins, in the archive's time
+                zone; null unless grouped by one of them
+
+        In SQL:
+
+            SELECT archive, class_of_service, put_count, waiting_count, p50_s, p95_s, p95_low_s, p95_high_s, estimated_p95_s
+            FROM mart.time_to_tape(since => now() - INTERVAL '1 month', grouped_by => '{class_of_service}')
+            ORDER BY archive, class_of_service
         """
 
     def trace_requests(

@@ -1,0 +1,182 @@
+"""The warehouse gives back the truth about made-up days of UniTree: puts, and when they were on tape.
+
+The generator (`examples/unitree_days.py`) counts what happened in its own simulation.
+"""
+
+import json
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import datetime
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+from psycopg.rows import dict_row
+
+from tapewise.examples.unitree_days import write_days
+from tapewise.ingest.formats.registry import find_format
+from tapewise.ingest.loading.loads import load_file
+from tapewise.ingest.sources.sources import SourceRequest
+from tapewise.schema.database import Role, Warehouse
+from tests.conftest import NOW, Site, register
+from tests.integration.recall_recount import describe
+
+Row = dict[str, Any]
+
+ZONE = "Europe/Berlin"
+SEED = 7
+DAY_COUNT = 4
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("unitree")
+    write_days(SEED, DAY_COUNT, made)
+    return made
+
+
+@pytest.fixture(scope="module")
+def loaded(site: Site, folder: Path) -> Iterator[Warehouse]:
+    """A warehouse with the days; tests only read it."""
+    with site.clone() as warehouse:
+        for name in ("client", "tape"):
+            request = SourceRequest("made", "synthetic", find_format(f"unitree-{name}"), ZONE, name, True)
+            load_file(warehouse, register(warehouse, request), folder / f"{name}.log", now=NOW)
+        yield warehouse
+
+
+def fetch(warehouse: Warehouse, query: str) -> list[Row]:
+    with (
+        closing(warehouse.connect(Role.READER)) as connection,
+        connection.cursor(row_factory=dict_row) as cursor,
+    ):
+        return cursor.execute(query.encode()).fetchall()
+
+
+@pytest.fixture(scope="module")
+def puts(folder: Path) -> list[Row]:
+    """The generator's puts, with their states, in milliseconds since the first midnight."""
+    truth = json.loads((folder / "truth.json").read_bytes())
+    first = datetime.fromisoformat(truth["first_midnight"])
+    ends = []
+    for line in (folder / "tape.log").read_text().splitlines():
+        moment = datetime.strptime(line[:23], "%Y-%m-%d %H:%M:%S.%f")
+        ends.append(round((moment - first).total_seconds() * 1000))
+    found = []
+    for put in truth["puts"]:
+        copies = sorted(put["copies_ms"].values())
+        is_copied = len(copies) >= put["copy_count"]
+        if put["put_ms"] < min(ends):
+            state, until = "unknown", None
+        elif is_copied:
+            state, until = "on tape", copies[put["copy_count"] - 1]
+        elif put["replaced_ms"] is not None:
+            state, until = "overwritten", put["replaced_ms"]
+        else:
+            state, until = "waiting", max(put["put_ms"], *ends)
+        watched = None if until is None else until - put["put_ms"]
+        found.append(put | {"state": state, "watched_ms": watched, "copies": copies})
+    return found
+
+
+def test_the_command_gives_the_same_lines_for_the_same_seed(folder: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "tapewise.examples.unitree_days", "--seed", str(SEED)]
+    subprocess.run([*command, "--days", str(DAY_COUNT), "--into", tmp_path], check=True)
+    for name in ("client.log", "tape.log", "truth.json"):
+        assert (folder / name).read_bytes() == (tmp_path / name).read_bytes()
+
+
+def test_each_put_is_on_tape_when_the_generator_says(loaded: Warehouse, puts: list[Row]) -> None:
+    found = fetch(
+        loaded,
+        "SELECT state, required_count, size_bytes, round(to_tape_s * 1000)::bigint AS to_tape_ms,"
+        " round(watched_s * 1000)::bigint AS watched_ms, cardinality(copies_at) AS copy_count"
+        " FROM mart.tape_puts('made')",
+    )
+    true = [
+        (
+            put["state"],
+            put["copy_count"],
+            put["size_bytes"],
+            put["watched_ms"] if put["state"] == "on tape" else None,
+            put["watched_ms"],
+            len(put["copies"]),
+        )
+        for put in puts
+    ]
+    assert Counter(tuple(row.values()) for row in found) == Counter(true)
+    assert {put["state"] for put in puts} == {"on tape", "waiting", "overwritten", "unknown"}
+
+
+def estimate(puts: list[Row], percents: tuple[int, ...]) -> dict[int, float]:
+    """The times by which the share on tape reaches each percentage, with fractions (Aalen and Johansen)."""
+    watched = sorted((put["watched_ms"], put["state"]) for put in puts if put["state"] != "unknown")
+    survival, incidence = Fraction(1), Fraction(0)
+    found: dict[int, float] = {}
+    by_time: dict[int, Counter[str]] = {}
+    for at_ms, state in watched:
+        by_time.setdefault(at_ms, Counter())[state] += 1
+    at_risk = len(watched)
+    for at_ms, states in by_time.items():
+        incidence += survival * Fraction(states["on tape"], at_risk)
+        survival *= 1 - Fraction(states["on tape"] + states["overwritten"], at_risk)
+        at_risk -= states.total()
+        for percent in percents:
+            if incidence >= Fraction(percent, 100):
+                found.setdefault(percent, at_ms / 1000)
+    return found
+
+
+@pytest.mark.parametrize("copy_count", [1, 2])
+def test_quantiles_and_estimates_are_those_of_whole_numbers(
+    loaded: Warehouse, puts: list[Row], copy_count: int
+) -> None:
+    family = {1: "7", 2: "3"}[copy_count]
+    [row] = fetch(loaded, f"SELECT * FROM mart.time_to_tape('made', class_of_service => '{family}')")
+    ours = [put for put in puts if put["copy_count"] == copy_count]
+    states = Counter(put["state"] for put in ours)
+    assert row["put_count"] == len(ours)
+    assert row["on_tape_count"] == states["on tape"]
+    assert row["waiting_count"] == states["waiting"]
+    assert row["ended_count"] == states["overwritten"]
+    assert row["unknown_count"] == states["unknown"]
+    times = [put["watched_ms"] for put in ours if put["state"] == "on tape"]
+    for name, value in describe(times, states["waiting"]).items():
+        if not name.startswith("p90"):
+            assert row[name] == (value if value is None else pytest.approx(value / 1000)), name
+    estimates = estimate(ours, (50, 95, 99))
+    for percent in (50, 95, 99):
+        true = estimates.get(percent)
+        assert row[f"estimated_p{percent}_s"] == (true if true is None else pytest.approx(true))
+
+
+def test_bytes_that_are_not_on_tape_at_each_hour(loaded: Warehouse, puts: list[Row], folder: Path) -> None:
+    first = datetime.fromisoformat(json.loads((folder / "truth.json").read_bytes())["first_midnight"])
+    start = first.replace(tzinfo=ZoneInfo(ZONE)).timestamp()
+    rows = fetch(
+        loaded,
+        f"SELECT copy_count, file_count, size_bytes::bigint AS size_bytes, unknown_count,"
+        f" round((extract(EPOCH FROM happened_at) - {start}) * 1000)::bigint AS at_ms"
+        f" FROM mart.not_on_tape('made', moments => ARRAY(SELECT to_timestamp({start} + 3600 * hour)"
+        f" FROM generate_series(2, {24 * DAY_COUNT - 2}) AS hour))",
+    )
+    assert len(rows) == 2 * (24 * DAY_COUNT - 3)
+    for row in rows:
+        number, at_ms = row["copy_count"], row["at_ms"]
+        at_risk = [
+            put
+            for put in puts
+            if put["copy_count"] >= number
+            and put["put_ms"] <= at_ms
+            and (len(put["copies"]) < number or put["copies"][number - 1] > at_ms)
+            and (put["replaced_ms"] is None or put["replaced_ms"] > at_ms)
+        ]
+        known = [put for put in at_risk if put["state"] != "unknown"]
+        assert row["file_count"] == len(known)
+        assert row["size_bytes"] == sum(put["size_bytes"] for put in known)
+        assert row["unknown_count"] == len(at_risk) - len(known)
