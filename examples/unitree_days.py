@@ -156,8 +156,9 @@ class Site:
             (
                 at_s,
                 f"{_stamp(at_s)} tapesrvr complete op=mig by=client cap={file.capability}"
-                f" family={file.family} location=silo1 copy={copy_number} frag=- vsn=D3{file.family}0{copy_number} type=D3"
-                f" unit=d3-0{copy_number} block=- size={file.size_bytes} rc={5 if is_failed else 0}",
+                f" family={file.family} location=silo1 copy={copy_number} frag=-"
+                f" vsn=D3{file.family}0{copy_number} type=D3 unit=d3-0{copy_number} block=-"
+                f" size={file.size_bytes} rc={5 if is_failed else 0}",
             )
         )
 

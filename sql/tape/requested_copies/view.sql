@@ -6,6 +6,12 @@ WITH starts AS (
 
 archives AS (
     SELECT * FROM core.archives
+),
+
+-- If two logs report the same starts, only one of them is counted.
+sources AS (
+    SELECT * FROM ledger.sources
+    WHERE is_counted
 )
 
 SELECT
@@ -16,4 +22,5 @@ SELECT
     starts.began_at
 FROM starts
 INNER JOIN archives ON starts.archive_id = archives.id
+INNER JOIN sources ON starts.source_id = sources.id
 WHERE starts.copy_count IS NOT NULL;

@@ -47,6 +47,8 @@ WITH operations AS (
         operations.task = 'migration'
         AND operations.requester = 'client'
         AND (tape_writes.archive IS NULL OR operations.archive = tape_writes.archive)
+        AND operations.last_event_at >= coalesce(tape_writes.since, timestamptz '-infinity')
+        AND operations.last_event_at < coalesce(tape_writes.until, timestamptz 'infinity')
 ),
 
 -- A log that has steps of tapes and migrations reports the same writes as both.
@@ -72,6 +74,8 @@ writes AS (
             WHERE operations.archive = migrations.archive AND operations.interface = migrations.interface
         )
         AND (tape_writes.archive IS NULL OR migrations.archive = tape_writes.archive)
+        AND migrations.migrated_at >= coalesce(tape_writes.since, timestamptz '-infinity')
+        AND migrations.migrated_at < coalesce(tape_writes.until, timestamptz 'infinity')
 )
 
 SELECT
@@ -88,9 +92,7 @@ SELECT
     writes.on_tape_at
 FROM writes
 WHERE
-    writes.written_at >= coalesce(tape_writes.since, timestamptz '-infinity')
-    AND writes.written_at < coalesce(tape_writes.until, timestamptz 'infinity')
-    AND (tape_writes.interface IS NULL OR writes.interface = tape_writes.interface)
+    (tape_writes.interface IS NULL OR writes.interface = tape_writes.interface)
     AND coalesce(tape_writes.direction, 'put') = 'put'
     -- Logs of writing to tape do not know the client.
     AND tape_writes.client IS NULL
