@@ -1111,6 +1111,65 @@ class Mart:
             ORDER BY client
         """
 
+    def cold_data(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+        grouped_by: Sequence[str] | None = None,
+        idle_days: Sequence[float] | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive, range of days without use, and group in which there are files; the groups
+        are those asked for.
+
+        How long the files that an archive holds have not been used, in files and bytes. A use is a put,
+        a copy or a get. It has the files that the log mentions and that were not deleted or
+        overwritten; all others were last used before the log begins, if they exist, so nothing is known
+        about them. Files of which the log has no use, because it only mentions that they were renamed,
+        are in a row of their own. Reads all events of the archive from the beginning.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only files first seen at or after this time (null = from the first)
+            until: what was known before this time (null = at the end of the log)
+            interface: only files that this interface put, or whose log first mentions them (null = all)
+            direction: put: files that were put or copied, or first mentioned by a rename; get: files
+                first mentioned by a get (null = both)
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+            grouped_by: any of class_of_service and user; default none. With anything else, there are no
+                rows
+            idle_days: the edges of the ranges, ascending, in days of 86,400 s
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            user_id: number of the user who put the files, or who is first mentioned with them; null if
+                the log does not say, and unless grouped by it
+            class_of_service: class of service; null if the log does not say, and unless grouped by it
+            idle_from_days: days from the last use to the end of the log that the files of this row have
+                at least; null for files of which the log has no use
+            idle_to_days: and that they do not reach; null in the last range, and for files of which the
+                log has no use
+            file_count: files
+            size_bytes: their bytes, counting only known sizes
+            unknown_size_count: files with an unknown size
+            never_read_count: how many of these files were put or copied, but never got
+            never_read_bytes: bytes of these
+            log_ends_at: the last event before `until`, to which the days are counted
+
+        In SQL:
+
+            SELECT archive, class_of_service, idle_from_days, idle_to_days, file_count, size_bytes
+            FROM mart.cold_data(grouped_by => '{class_of_service}')
+            ORDER BY archive, class_of_service, idle_from_days
+        """
+
     def compare_archives(
         self,
         *,
@@ -2345,6 +2404,76 @@ class Mart:
             ORDER BY archive, event
         """
 
+    def file_fates(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+        grouped_by: Sequence[str] | None = None,
+        after_days: Sequence[float] | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive, time after the put, and group in which files were put; the groups are those
+        asked for.
+
+        How many files are never read, how long it takes until they are read for the first time, and how
+        long they live. Each figure is given after some times from the put (after_days), once of the
+        puts that the log follows that long and, as an estimate, of all puts (mart.incidences). Only
+        files whose put or copy is in the log are counted. Reads all events of the archive from the
+        beginning.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only files put at or after this time (null = from the first)
+            until: only events before this time, and only what was known by then (null = to the last)
+            interface: only files put by this interface (null = all)
+            direction: accepted for uniformity; null and put are equivalent, and get returns no rows
+            client: only files put by this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+            grouped_by: any of month (of the put), class_of_service and user; default none. With
+                anything else, there are no rows
+            after_days: days of 86,400 s from the put
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            user_id: number of the user who put the files; null if the log does not say, and unless
+                grouped by it
+            class_of_service: class of service; null if the log does not say, and unless grouped by it
+            after_days: the days from the put
+            put_count: files put or copied
+            put_bytes: their bytes; as in all columns of bytes, only known sizes count
+            followed_count: how many of them were put at least after_days before the log ends
+            followed_bytes: bytes of these
+            read_count: followed files that were read within after_days
+            read_bytes: bytes of these
+            ended_count: followed files that were deleted or overwritten within after_days, whether they
+                had been read or not
+            ended_bytes: bytes of these
+            never_read_ratio: share of the followed files that were not read within after_days; null if
+                none is followed
+            never_read_bytes_ratio: share of their bytes; null like it
+            estimated_read_ratio: estimated share of all files that is read within after_days; deleting
+                or overwriting a file is another end, after which it cannot be read. Null if no file is
+                followed that long
+            estimated_read_bytes_ratio: estimated share of the bytes
+            estimated_survival_ratio: estimated share of all files that is not deleted or overwritten
+                within after_days (Kaplan and Meier); null if no file is followed that long
+            estimated_survival_bytes_ratio: estimated share of the bytes
+            starts_on: first day of the month of the puts, in the archive's time zone; null unless
+                grouped by month
+
+        In SQL:
+
+            SELECT archive, starts_on, after_days, put_count, followed_count, never_read_ratio, estimated_read_ratio
+            FROM mart.file_fates(grouped_by => '{month}')
+            ORDER BY archive, starts_on, after_days
+        """
+
     def file_histories(
         self,
         *,
@@ -2497,6 +2626,9 @@ class Mart:
                 is not in the log
             put_at: when the version was put or copied, null if that is not in the log
             first_seen_at: when the log first mentions the version
+            first_get_at: when the version was first got, null if the log has no get of it
+            last_used_at: when the version was put, copied or got for the last time, null if the log has
+                none of these
             ended_at: when the version was deleted or overwritten, null while it is kept
 
         In SQL:
@@ -3052,6 +3184,37 @@ class Mart:
 
             SELECT after_s, survival_ratio, incidence_ratio
             FROM mart.incidences(ARRAY[10, 20, 20, 30], ARRAY[1, 0, 2, 1], ARRAY[1, 1, 1, 1])
+            ORDER BY after_s
+        """
+
+    def incidences_at(
+        self,
+        *,
+        watched_s: Sequence[float],
+        ends: Sequence[int],
+        weights: Sequence[float],
+        after_s: Sequence[float],
+    ) -> pl.DataFrame:
+        """One row per time, unless nothing was watched that long and some had not ended until then.
+
+        The estimates of mart.incidences after given times.
+
+        Args:
+            watched_s: as in mart.incidences
+            ends: as in mart.incidences
+            weights: as in mart.incidences
+            after_s: the times
+
+        Columns:
+            after_s: the time
+            survival_ratio: estimated share that after this time has had neither the event nor another
+                end (0 to 1)
+            incidence_ratio: estimated share that has had the event by this time (0 to 1)
+
+        In SQL:
+
+            SELECT after_s, survival_ratio, incidence_ratio
+            FROM mart.incidences_at(ARRAY[10, 20, 20, 30], ARRAY[1, 0, 2, 1], ARRAY[1, 1, 1, 1], ARRAY[15, 25])
             ORDER BY after_s
         """
 

@@ -4,6 +4,7 @@ The generator (`examples/unitree_days.py`) counts what happened in its own simul
 """
 
 import json
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -180,3 +181,104 @@ def test_bytes_that_are_not_on_tape_at_each_hour(loaded: Warehouse, puts: list[R
         assert row["file_count"] == len(known)
         assert row["size_bytes"] == sum(put["size_bytes"] for put in known)
         assert row["unknown_count"] == len(at_risk) - len(known)
+
+
+LINE = re.compile(r"(.{23}) uftpd end op=(RETR|STOR) .* rc=0 .* uid=(\w+) .* size=(\d+) path=(.*)")
+
+
+@pytest.fixture(scope="module")
+def versions(folder: Path) -> list[Row]:
+    """Each version of each path, followed line by line. Times are milliseconds since the first midnight."""
+    first = datetime.fromisoformat(json.loads((folder / "truth.json").read_bytes())["first_midnight"])
+    found: list[Row] = []
+    current: dict[str, Row] = {}
+    for line in (folder / "client.log").read_text().splitlines():
+        if match := LINE.fullmatch(line):
+            moment = datetime.strptime(match[1], "%Y-%m-%d %H:%M:%S.%f")
+            at_ms = round((moment - first).total_seconds() * 1000)
+            path, is_put = match[5], match[2] == "STOR"
+            if is_put and path in current:
+                current[path]["ended_ms"] = at_ms
+            if is_put or path not in current:
+                current[path] = {
+                    "put_ms": at_ms if is_put else None,
+                    "size_bytes": int(match[4]),
+                    "gets_ms": [],
+                    "ended_ms": None,
+                }
+                found.append(current[path])
+            if not is_put:
+                current[path]["gets_ms"].append(at_ms)
+            found[0]["end_ms"] = at_ms
+    return found
+
+
+DAY_MS = 86_400_000
+
+
+def test_bytes_by_the_time_since_the_last_use(loaded: Warehouse, versions: list[Row]) -> None:
+    edges = (0.25, 1, 2, 3)
+    rows = fetch(
+        loaded, f"SELECT * FROM mart.cold_data('made', idle_days => ARRAY{[float(each) for each in edges]})"
+    )
+    true: dict[int, list[Row]] = {}
+    for version in versions:
+        if version["ended_ms"] is None:
+            last_ms = max([*version["gets_ms"], version["put_ms"] or 0])
+            idle_days = (versions[0]["end_ms"] - last_ms) / DAY_MS
+            true.setdefault(sum(idle_days >= edge for edge in edges), []).append(version)
+    found = {row["idle_from_days"]: row for row in rows}
+    assert len(true) == len(found) == len(rows)
+    for place, held in true.items():
+        row = found[(0, *edges)[place]]
+        never = [each for each in held if each["put_ms"] is not None and not each["gets_ms"]]
+        assert row["file_count"] == len(held)
+        assert row["size_bytes"] == sum(each["size_bytes"] for each in held)
+        assert row["never_read_count"] == len(never)
+        assert row["never_read_bytes"] == sum(each["size_bytes"] for each in never)
+
+
+@pytest.mark.parametrize("after_days", [0.02, 0.5, 2.0])
+def test_shares_that_are_read_and_that_survive(
+    loaded: Warehouse, versions: list[Row], after_days: float
+) -> None:
+    [row] = fetch(loaded, f"SELECT * FROM mart.file_fates('made', after_days => '{{{after_days}}}')")
+    put = [each for each in versions if each["put_ms"] is not None]
+    after_ms, end_ms = after_days * DAY_MS, versions[0]["end_ms"]
+    followed = [each for each in put if end_ms - each["put_ms"] >= after_ms]
+    read = [each for each in followed if each["gets_ms"] and each["gets_ms"][0] - each["put_ms"] <= after_ms]
+    ended = [each for each in followed if each["ended_ms"] and each["ended_ms"] - each["put_ms"] <= after_ms]
+    assert row["put_count"] == len(put)
+    for name, those in (("followed", followed), ("read", read), ("ended", ended)):
+        assert row[f"{name}_count"] == len(those)
+        assert row[f"{name}_bytes"] == sum(each["size_bytes"] for each in those)
+    for suffix in ("", "_bytes"):
+        unread, lives = [], []
+        for each in put:
+            weight = each["size_bytes"] if suffix else 1
+            first_ms = each["gets_ms"][0] if each["gets_ms"] else None
+            stop_ms = each["ended_ms"] or end_ms
+            unread.append(((first_ms or stop_ms) - each["put_ms"], 1 if first_ms else 2, weight))
+            if first_ms is None and each["ended_ms"] is None:
+                unread[-1] = (unread[-1][0], 0, weight)
+            lives.append((stop_ms - each["put_ms"], 1 if each["ended_ms"] else 0, weight))
+        assert row[f"estimated_read{suffix}_ratio"] == pytest.approx(shares(unread, after_ms)[1])
+        assert row[f"estimated_survival{suffix}_ratio"] == pytest.approx(shares(lives, after_ms)[0])
+
+
+def shares(watched: list[tuple[int, int, int]], after_ms: float) -> tuple[float, float]:
+    """What survives a time, and what has had the event, step by step in plain floats."""
+    survival, incidence = 1.0, 0.0
+    at_risk = sum(weight for _, _, weight in watched)
+    by_time: dict[int, list[tuple[int, int]]] = {}
+    for at_ms, ending, weight in watched:
+        by_time.setdefault(at_ms, []).append((ending, weight))
+    for at_ms in sorted(by_time):
+        if at_ms > after_ms:
+            break
+        events = sum(weight for ending, weight in by_time[at_ms] if ending == 1)
+        ends = sum(weight for ending, weight in by_time[at_ms] if ending > 0)
+        incidence += survival * events / at_risk
+        survival *= 1 - ends / at_risk
+        at_risk -= sum(weight for _, weight in by_time[at_ms])
+    return survival, incidence
