@@ -90,8 +90,13 @@ groups AS (
         array_agg(files.followed_s) AS followed_s,
         array_agg(1::numeric) AS ones,
         array_agg(coalesce(files.read_s, files.lifetime_s, files.followed_s)) AS unread_s,
-        array_agg(CASE WHEN files.read_s IS NOT NULL THEN 1 WHEN files.lifetime_s IS NOT NULL THEN 2 ELSE 0 END)
-            AS unread_ends,
+        array_agg(
+            CASE
+                WHEN files.read_s IS NOT NULL THEN 1
+                WHEN files.lifetime_s IS NOT NULL THEN 2
+                ELSE 0
+            END
+        ) AS unread_ends,
         array_agg(coalesce(files.lifetime_s, files.followed_s)) AS lives_s,
         array_agg((files.lifetime_s IS NOT NULL)::integer) AS life_ends,
         files.starts_on
@@ -131,30 +136,31 @@ SELECT
     groups.starts_on
 FROM groups
 CROSS JOIN ages
-CROSS JOIN LATERAL (
-    SELECT
-        sum(found.size_bytes) AS put_bytes,
-        count(*) FILTER (WHERE found.is_followed) AS followed_count,
-        coalesce(sum(found.size_bytes) FILTER (WHERE found.is_followed), 0) AS followed_bytes,
-        count(*) FILTER (WHERE found.is_followed AND found.read_s <= ages.after_s) AS read_count,
-        coalesce(
-            sum(found.size_bytes) FILTER (WHERE found.is_followed AND found.read_s <= ages.after_s), 0
-        ) AS read_bytes,
-        count(*) FILTER (WHERE found.is_followed AND found.lifetime_s <= ages.after_s) AS ended_count,
-        coalesce(
-            sum(found.size_bytes) FILTER (WHERE found.is_followed AND found.lifetime_s <= ages.after_s), 0
-        ) AS ended_bytes
-    FROM (
+CROSS JOIN
+    LATERAL (
         SELECT
-            given.size_bytes,
-            given.read_s,
-            given.lifetime_s,
-            given.followed_s >= ages.after_s AS is_followed
-        FROM
-            unnest(groups.sizes_bytes, groups.reads_s, groups.lifetimes_s, groups.followed_s)
-                AS given (size_bytes, read_s, lifetime_s, followed_s)
-    ) AS found
-) AS counts
+            sum(found.size_bytes) AS put_bytes,
+            count(*) FILTER (WHERE found.is_followed) AS followed_count,
+            coalesce(sum(found.size_bytes) FILTER (WHERE found.is_followed), 0) AS followed_bytes,
+            count(*) FILTER (WHERE found.is_followed AND found.read_s <= ages.after_s) AS read_count,
+            coalesce(
+                sum(found.size_bytes) FILTER (WHERE found.is_followed AND found.read_s <= ages.after_s), 0
+            ) AS read_bytes,
+            count(*) FILTER (WHERE found.is_followed AND found.lifetime_s <= ages.after_s) AS ended_count,
+            coalesce(
+                sum(found.size_bytes) FILTER (WHERE found.is_followed AND found.lifetime_s <= ages.after_s), 0
+            ) AS ended_bytes
+        FROM (
+            SELECT
+                given.size_bytes,
+                given.read_s,
+                given.lifetime_s,
+                given.followed_s >= ages.after_s AS is_followed
+            FROM
+                unnest(groups.sizes_bytes, groups.reads_s, groups.lifetimes_s, groups.followed_s)
+                    AS given (size_bytes, read_s, lifetime_s, followed_s)
+        ) AS found
+    ) AS counts
 LEFT JOIN
     LATERAL mart.incidences_at(groups.unread_s, groups.unread_ends, groups.ones, ARRAY[ages.after_s])
         AS read_files
