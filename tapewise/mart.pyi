@@ -2827,6 +2827,75 @@ class Mart:
             ORDER BY evidence.is_staged, evidence.open_floor_s
         """
 
+    def hits_by_age(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+        grouped_by: Sequence[str] | None = None,
+        age_days: Sequence[float] | None = None,
+        least_bytes: int | None = None,
+        most_bytes: int | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive, range of ages and group in which there were gets; the groups are those
+        asked for.
+
+        How often gets found their file on disk, by the time since the file's last use, which is the
+        newer of its put and its last get. It shows how long a cache keeps files, and what a larger one
+        might keep. Successful gets are counted, as in mart.cache_hits; hit_ratio is that of the gets
+        with evidence. Files are followed through all events of the archive from the beginning.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only gets that ended at or after this time (null = from the first)
+            until: only gets that ended before this time (null = to the last)
+            interface: only this interface (null = all)
+            direction: accepted for uniformity; only gets can hit, so null and get are equivalent, and
+                put returns no rows
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+            grouped_by: any of class_of_service, size (bins that begin at 1, 2 and 5 times each power of
+                ten), and month or day (if both are given, day); default none. With anything else, there
+                are no rows
+            age_days: the edges of the ranges of ages, ascending, in days of 86,400 s
+            least_bytes: only gets of at least this size (null = all, and those of unknown size)
+            most_bytes: only gets of at most this size (null = all, and those of unknown size)
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            class_of_service: class of service; null if the logs do not say, and unless grouped by it
+            size_from_bytes: smallest size in the bin; null where the size is not known, and unless
+                grouped by size
+            size_to_bytes: size at which the next bin begins; null like size_from_bytes
+            last_use: in the log; before the log, if the log has no earlier put or get of the file; or
+                unknown, if the get does not name its file, or has no transfer of its own
+            age_from_days: days since the last use, which the gets of this row have at least; null
+                unless it is in the log
+            age_to_days: and which they do not reach; null in the last range, and unless the last use is
+                in the log
+            get_count: successful gets
+            cached_count: gets whose file was on disk
+            uncached_count: gets whose file was not on disk
+            unknown_count: gets whose source (disk or tape) is unknown
+            cached_bytes: bytes of the cached gets, counting only known sizes
+            uncached_bytes: bytes of the uncached gets, counting only known sizes
+            hit_ratio: cached_count / (cached_count + uncached_count) (0 to 1); null without evidence
+            starts_on: local date of the day, or of the month's first day, in the archive's time zone;
+                null unless grouped by one
+
+        In SQL:
+
+            SELECT archive, last_use, age_from_days, age_to_days, get_count, hit_ratio
+            FROM mart.hits_by_age(since => now() - INTERVAL '1 month')
+            ORDER BY archive, last_use DESC, age_from_days
+        """
+
     def holds_port_wait(
         self,
         *,
@@ -8654,6 +8723,53 @@ class Mart:
             SELECT hour_of_week / 24 AS weekday, sum(burst_count) AS burst_count
             FROM mart.week_profiles(since => now() - INTERVAL '1 month')
             GROUP BY weekday
+        """
+
+    def working_sets(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+        period: str | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive and period in which files were put or got.
+
+        The working set: how many different files, and how many bytes of them, are put or got in each
+        hour, day, week or month. A cache that holds as many bytes as are used in a day can keep what is
+        used in that day. A file is a name; renames are not followed.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only uses at or after this time (null = from the first)
+            until: only uses before this time (null = to the last)
+            interface: only this interface (null = all)
+            direction: put or get (null = both)
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+            period: hour, day, week (from Monday) or month, by the archive's clock; with anything else,
+                there are no rows
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            use_count: puts and gets that did not fail, and name their file
+            file_count: how many different files they concern
+            size_bytes: bytes of these files; for each, the most that was moved in the period, counting
+                only known sizes
+            unknown_size_count: files whose size is unknown
+            starts_at: when the period begins
+
+        In SQL:
+
+            SELECT archive, avg(file_count) AS mean_file_count, max(size_bytes) AS largest_bytes
+            FROM mart.working_sets(since => now() - INTERVAL '1 month', period => 'day')
+            GROUP BY archive
+            ORDER BY archive
         """
 
     def workload_cells(

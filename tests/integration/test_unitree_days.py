@@ -282,3 +282,66 @@ def shares(watched: list[tuple[int, int, int]], after_ms: float) -> tuple[float,
         survival *= 1 - ends / at_risk
         at_risk -= sum(weight for _, weight in by_time[at_ms])
     return survival, incidence
+
+
+@pytest.fixture(scope="module")
+def gets(folder: Path) -> list[Row]:
+    """Each get, with the time since its file's last use in the log, followed line by line."""
+    hits = {}
+    last_ms: dict[str, int] = {}
+    found = []
+    for line in (folder / "client.log").read_text().splitlines():
+        if match := re.search(r" start op=RETR cache=(\w+) .* path=(.*)", line):
+            hits[match[2]] = match[1] == "hit"
+        if match := LINE.fullmatch(line):
+            at_ms = int(datetime.strptime(match[1] + "+0000", "%Y-%m-%d %H:%M:%S.%f%z").timestamp() * 1000)
+            path = match[5]
+            if match[2] == "RETR":
+                since_ms = at_ms - last_ms[path] if path in last_ms else None
+                found.append(
+                    {"day": match[1][:10], "since_ms": since_ms, "size": int(match[4]), "is_hit": hits[path]}
+                )
+            last_ms[path] = at_ms
+    return found
+
+
+def test_hits_by_the_time_since_the_last_use(loaded: Warehouse, gets: list[Row]) -> None:
+    rows = fetch(
+        loaded,
+        "SELECT starts_on::text AS day, last_use, age_from_days, get_count, cached_count, uncached_count,"
+        " unknown_count, (cached_bytes + uncached_bytes)::bigint AS size"
+        " FROM mart.hits_by_age('made', grouped_by => '{day}', age_days => '{0.25,1,2}')",
+    )
+    true: dict[tuple[Any, ...], list[Row]] = {}
+    for get in gets:
+        days = None if get["since_ms"] is None else get["since_ms"] / DAY_MS
+        place = None if days is None else (0, 0.25, 1, 2)[sum(days >= edge for edge in (0.25, 1, 2))]
+        last_use = "before the log" if days is None else "in the log"
+        true.setdefault((get["day"], last_use, place), []).append(get)
+    assert len(rows) == len(true)
+    for row in rows:
+        those = true[row["day"], row["last_use"], row["age_from_days"]]
+        hit_count = sum(get["is_hit"] for get in those)
+        assert row["get_count"] == len(those)
+        assert (row["cached_count"], row["uncached_count"]) == (hit_count, len(those) - hit_count)
+        assert row["size"] == sum(get["size"] for get in those)
+
+
+@pytest.mark.parametrize(("period", "length"), [("hour", 13), ("day", 10), ("month", 7)])
+def test_the_working_sets(loaded: Warehouse, folder: Path, period: str, length: int) -> None:
+    rows = fetch(
+        loaded,
+        "SELECT (starts_at AT TIME ZONE 'Europe/Berlin')::text AS starts_at, use_count, file_count,"
+        f" size_bytes::bigint AS size_bytes FROM mart.working_sets('made', period => '{period}')",
+    )
+    sizes: dict[str, dict[str, list[int]]] = {}
+    for line in (folder / "client.log").read_text().splitlines():
+        if match := LINE.fullmatch(line):
+            of_period = sizes.setdefault(match[1][:length], {})
+            of_period.setdefault(match[5], []).append(int(match[4]))
+    assert len(rows) == len(sizes)
+    for row in rows:
+        files = sizes[row["starts_at"][:length]]
+        assert row["use_count"] == sum(map(len, files.values()))
+        assert row["file_count"] == len(files)
+        assert row["size_bytes"] == sum(map(max, files.values()))
