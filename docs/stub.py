@@ -39,8 +39,10 @@ TYPES = {
     "text[]": "Sequence[str]",
     "double precision[]": "Sequence[float]",
     "bigint[]": "Sequence[int]",
+    "integer[]": "Sequence[int]",
     "numeric[]": "Sequence[float]",
     "date": "Moment",
+    "timestamptz[]": "Sequence[Moment]",
 }
 
 

@@ -1111,6 +1111,65 @@ class Mart:
             ORDER BY client
         """
 
+    def cold_data(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+        grouped_by: Sequence[str] | None = None,
+        idle_days: Sequence[float] | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive, range of days without use, and group in which there are files; the groups
+        are those asked for.
+
+        How long the files that an archive holds have not been used, in files and bytes. A use is a put,
+        a copy or a get. It has the files that the log mentions and that were not deleted or
+        overwritten; all others were last used before the log begins, if they exist, so nothing is known
+        about them. Files of which the log has no use, because it only mentions that they were renamed,
+        are in a row of their own. Reads all events of the archive from the beginning.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only files first seen at or after this time (null = from the first)
+            until: what was known before this time (null = at the end of the log)
+            interface: only files that this interface put, or whose log first mentions them (null = all)
+            direction: put: files that were put or copied, or first mentioned by a rename; get: files
+                first mentioned by a get (null = both)
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+            grouped_by: any of class_of_service and user; default none. With anything else, there are no
+                rows
+            idle_days: the edges of the ranges, ascending, in days of 86,400 s
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            user_id: number of the user who put the files, or who is first mentioned with them; null if
+                the log does not say, and unless grouped by it
+            class_of_service: class of service; null if the log does not say, and unless grouped by it
+            idle_from_days: days from the last use to the end of the log that the files of this row have
+                at least; null for files of which the log has no use
+            idle_to_days: and that they do not reach; null in the last range, and for files of which the
+                log has no use
+            file_count: files
+            size_bytes: their bytes, counting only known sizes
+            unknown_size_count: files with an unknown size
+            never_read_count: how many of these files were put or copied, but never got
+            never_read_bytes: bytes of these
+            log_ends_at: the last event before `until`, to which the days are counted
+
+        In SQL:
+
+            SELECT archive, class_of_service, idle_from_days, idle_to_days, file_count, size_bytes
+            FROM mart.cold_data(grouped_by => '{class_of_service}')
+            ORDER BY archive, class_of_service, idle_from_days
+        """
+
     def compare_archives(
         self,
         *,
@@ -2345,6 +2404,76 @@ class Mart:
             ORDER BY archive, event
         """
 
+    def file_fates(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+        grouped_by: Sequence[str] | None = None,
+        after_days: Sequence[float] | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive, time after the put, and group in which files were put; the groups are those
+        asked for.
+
+        How many files are never read, how long it takes until they are read for the first time, and how
+        long they live. Each figure is given after some times from the put (after_days), once of the
+        puts that the log follows that long and, as an estimate, of all puts (mart.incidences). Only
+        files whose put or copy is in the log are counted. Reads all events of the archive from the
+        beginning.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only files put at or after this time (null = from the first)
+            until: only events before this time, and only what was known by then (null = to the last)
+            interface: only files put by this interface (null = all)
+            direction: accepted for uniformity; null and put are equivalent, and get returns no rows
+            client: only files put by this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+            grouped_by: any of month (of the put), class_of_service and user; default none. With
+                anything else, there are no rows
+            after_days: days of 86,400 s from the put
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            user_id: number of the user who put the files; null if the log does not say, and unless
+                grouped by it
+            class_of_service: class of service; null if the log does not say, and unless grouped by it
+            after_days: the days from the put
+            put_count: files put or copied
+            put_bytes: their bytes; as in all columns of bytes, only known sizes count
+            followed_count: how many of them were put at least after_days before the log ends
+            followed_bytes: bytes of these
+            read_count: followed files that were read within after_days
+            read_bytes: bytes of these
+            ended_count: followed files that were deleted or overwritten within after_days, whether they
+                had been read or not
+            ended_bytes: bytes of these
+            never_read_ratio: share of the followed files that were not read within after_days; null if
+                none is followed
+            never_read_bytes_ratio: share of their bytes; null like it
+            estimated_read_ratio: estimated share of all files that is read within after_days; deleting
+                or overwriting a file is another end, after which it cannot be read. Null if no file is
+                followed that long
+            estimated_read_bytes_ratio: estimated share of the bytes
+            estimated_survival_ratio: estimated share of all files that is not deleted or overwritten
+                within after_days (Kaplan and Meier); null if no file is followed that long
+            estimated_survival_bytes_ratio: estimated share of the bytes
+            starts_on: first day of the month of the puts, in the archive's time zone; null unless
+                grouped by month
+
+        In SQL:
+
+            SELECT archive, starts_on, after_days, put_count, followed_count, never_read_ratio, estimated_read_ratio
+            FROM mart.file_fates(grouped_by => '{month}')
+            ORDER BY archive, starts_on, after_days
+        """
+
     def file_histories(
         self,
         *,
@@ -2497,6 +2626,9 @@ class Mart:
                 is not in the log
             put_at: when the version was put or copied, null if that is not in the log
             first_seen_at: when the log first mentions the version
+            first_get_at: when the version was first got, null if the log has no get of it
+            last_used_at: when the version was put, copied or got for the last time, null if the log has
+                none of these
             ended_at: when the version was deleted or overwritten, null while it is kept
 
         In SQL:
@@ -2693,6 +2825,75 @@ class Mart:
             CROSS JOIN LATERAL mart.hit_evidence(codes, get_counts, size_bytes) AS evidence
             GROUP BY evidence.is_staged, evidence.open_floor_s
             ORDER BY evidence.is_staged, evidence.open_floor_s
+        """
+
+    def hits_by_age(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+        grouped_by: Sequence[str] | None = None,
+        age_days: Sequence[float] | None = None,
+        least_bytes: int | None = None,
+        most_bytes: int | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive, range of ages and group in which there were gets; the groups are those
+        asked for.
+
+        How often gets found their file on disk, by the time since the file's last use, which is the
+        newer of its put and its last get. It shows how long a cache keeps files, and what a larger one
+        might keep. Successful gets are counted, as in mart.cache_hits; hit_ratio is that of the gets
+        with evidence. Files are followed through all events of the archive from the beginning.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only gets that ended at or after this time (null = from the first)
+            until: only gets that ended before this time (null = to the last)
+            interface: only this interface (null = all)
+            direction: accepted for uniformity; only gets can hit, so null and get are equivalent, and
+                put returns no rows
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+            grouped_by: any of class_of_service, size (bins that begin at 1, 2 and 5 times each power of
+                ten), and month or day (if both are given, day); default none. With anything else, there
+                are no rows
+            age_days: the edges of the ranges of ages, ascending, in days of 86,400 s
+            least_bytes: only gets of at least this size (null = all, and those of unknown size)
+            most_bytes: only gets of at most this size (null = all, and those of unknown size)
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            class_of_service: class of service; null if the logs do not say, and unless grouped by it
+            size_from_bytes: smallest size in the bin; null where the size is not known, and unless
+                grouped by size
+            size_to_bytes: size at which the next bin begins; null like size_from_bytes
+            last_use: in the log; before the log, if the log has no earlier put or get of the file; or
+                unknown, if the get does not name its file, or has no transfer of its own
+            age_from_days: days since the last use, which the gets of this row have at least; null
+                unless it is in the log
+            age_to_days: and which they do not reach; null in the last range, and unless the last use is
+                in the log
+            get_count: successful gets
+            cached_count: gets whose file was on disk
+            uncached_count: gets whose file was not on disk
+            unknown_count: gets whose source (disk or tape) is unknown
+            cached_bytes: bytes of the cached gets, counting only known sizes
+            uncached_bytes: bytes of the uncached gets, counting only known sizes
+            hit_ratio: cached_count / (cached_count + uncached_count) (0 to 1); null without evidence
+            starts_on: local date of the day, or of the month's first day, in the archive's time zone;
+                null unless grouped by one
+
+        In SQL:
+
+            SELECT archive, last_use, age_from_days, age_to_days, get_count, hit_ratio
+            FROM mart.hits_by_age(since => now() - INTERVAL '1 month')
+            ORDER BY archive, last_use DESC, age_from_days
         """
 
     def holds_port_wait(
@@ -3016,6 +3217,74 @@ class Mart:
             FROM mart.ignored_lines
             GROUP BY archive, source, reason
             ORDER BY archive, source, reason
+        """
+
+    def incidences(
+        self,
+        *,
+        watched_s: Sequence[float],
+        ends: Sequence[int],
+        weights: Sequence[float],
+    ) -> pl.DataFrame:
+        """One row per distinct time, ascending.
+
+        How large a share has had an event after each time, although some were watched for a shorter
+        time than others. incidence_ratio is the estimate of Aalen and Johansen, in which other ends
+        compete with the event; without other ends it is 1 minus the estimate of Kaplan and Meier. The
+        three arrays have an element for each thing that is watched; elements without a time are left
+        out.
+
+        Args:
+            watched_s: seconds from the beginning until the event, the other end, or the last moment at
+                which neither had happened
+            ends: 1 if the event happened then, 2 if something else ended it, 0 if it was not watched
+                any longer (censored)
+            weights: how much each counts, for example 1 or its bytes
+
+        Columns:
+            after_s: the time
+            at_risk_weight: weight of what was watched at least as long
+            event_weight: weight of the events at this time
+            survival_ratio: estimated share that after this time has had neither the event nor another
+                end (0 to 1)
+            incidence_ratio: estimated share that has had the event by this time (0 to 1)
+
+        In SQL:
+
+            SELECT after_s, survival_ratio, incidence_ratio
+            FROM mart.incidences(ARRAY[10, 20, 20, 30], ARRAY[1, 0, 2, 1], ARRAY[1, 1, 1, 1])
+            ORDER BY after_s
+        """
+
+    def incidences_at(
+        self,
+        *,
+        watched_s: Sequence[float],
+        ends: Sequence[int],
+        weights: Sequence[float],
+        after_s: Sequence[float],
+    ) -> pl.DataFrame:
+        """One row per time, unless nothing was watched that long and some had not ended until then.
+
+        The estimates of mart.incidences after given times.
+
+        Args:
+            watched_s: as in mart.incidences
+            ends: as in mart.incidences
+            weights: as in mart.incidences
+            after_s: the times
+
+        Columns:
+            after_s: the time
+            survival_ratio: estimated share that after this time has had neither the event nor another
+                end (0 to 1)
+            incidence_ratio: estimated share that has had the event by this time (0 to 1)
+
+        In SQL:
+
+            SELECT after_s, survival_ratio, incidence_ratio
+            FROM mart.incidences_at(ARRAY[10, 20, 20, 30], ARRAY[1, 0, 2, 1], ARRAY[1, 1, 1, 1], ARRAY[15, 25])
+            ORDER BY after_s
         """
 
     def line_fates(
@@ -3923,6 +4192,61 @@ class Mart:
                 sum(net_bytes) OVER (PARTITION BY archive ORDER BY starts_on) AS growth_bytes
             FROM mart.net_growth(since => now() - INTERVAL '1 month')
             ORDER BY archive, starts_on
+        """
+
+    def not_on_tape(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+        required_copy_count: int | None = None,
+        moments: Sequence[Moment] | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive, moment within its logs of tape, and number of copies up to the largest that
+        a put needs.
+
+        What was put and not yet on tape at each of some moments: files and bytes that a broken disk
+        would lose. The puts are those of mart.tape_puts. Where files need several copies, the row of
+        two copies has those with fewer than two on tape. Files that were put before the log of puts
+        begins are not counted, and it is unknown how many of them were not on tape.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only files put at or after this time (null = from the first)
+            until: only files put before this time (null = to the last); what happened to them later is
+                known
+            interface: only this interface (null = all)
+            direction: accepted for uniformity; null and put are equivalent, and get returns no rows
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+            required_copy_count: how many copies on tape a file needs, where no log says so
+            moments: the moments (null = when the logs of tape end)
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            copy_count: the row is about files with fewer than this number of copies on tape, among
+                those that need as many
+            file_count: these files, as far as is known
+            size_bytes: their bytes, counting only known sizes
+            unknown_size_count: how many of these files have an unknown size
+            unknown_count: files of which it is unknown whether they were on tape, because they were put
+                before the logs of tape begin, or because they cannot be found on tape
+            unknown_bytes: their bytes, counting only known sizes
+            longest_wait_s: seconds since the oldest put of the files of file_count; null if there is
+                none
+            happened_at: the moment
+
+        In SQL:
+
+            SELECT archive, happened_at, copy_count, file_count, size_bytes
+            FROM mart.not_on_tape(moments => ARRAY(SELECT generate_series(now() - INTERVAL '7 days', now(), INTERVAL '1 day')))
+            ORDER BY archive, happened_at, copy_count
         """
 
     def open_cells(
@@ -5225,6 +5549,38 @@ class Mart:
             INNER JOIN mart.requests USING (archive, transfer_id)
             WHERE archive = 'rebuilt'
             GROUP BY direction
+        """
+
+    def requested_copies(
+        self,
+        *,
+        start_id: Values = None,
+        archive: Values = None,
+        kind: Values = None,
+        copy_count: Values = None,
+        began_at: Values = None,
+    ) -> pl.DataFrame:
+        """One row per start of a transfer that gives a number of copies.
+
+        How many copies on tape a put asked for, as the start of its transfer says. Filter on began_at,
+        so that months outside the range are not read.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            start_id: the start, as in mart.requests
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            copy_count: how many copies on tape were asked for
+            began_at: when the transfer began
+
+        In SQL:
+
+            SELECT archive, copy_count, count(*) AS start_count
+            FROM mart.requested_copies
+            WHERE began_at >= now() - INTERVAL '1 month'
+            GROUP BY archive, copy_count
+            ORDER BY archive, copy_count
         """
 
     def requests(
@@ -7358,6 +7714,71 @@ class Mart:
             ORDER BY requester, task, tape_type
         """
 
+    def tape_puts(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+        required_copy_count: int | None = None,
+    ) -> pl.DataFrame:
+        """One row per put that did not fail.
+
+        Files that were put, and when they were on tape. It has the puts of archives whose logs report
+        writing to tape. A file is found on tape by its capability or, without one, by its path; if a
+        source names none of its files as the logs of tape do, all its puts are unknown. A put is on
+        tape when its last required copy is. All puts of the archive are read, whatever the range.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only files put at or after this time (null = from the first)
+            until: only files put before this time (null = to the last); what happened to them later is
+                known
+            interface: only this interface (null = all)
+            direction: accepted for uniformity; null and put are equivalent, and get returns no rows
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+            required_copy_count: how many copies on tape a file needs, where no log says so
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            timezone: the archive's time zone, in which its days are counted
+            source: the stream of logs that reported the put
+            transfer_id: the put, as in mart.requests
+            interface: the program that moved the file
+            user_id: number of the user, null if the log does not say
+            client: name of the client machine, null if the log does not say
+            class_of_service: class of service, null if the log does not say
+            state: on tape; waiting (not on tape when the logs of tape end); deleted or overwritten, if
+                this happened before it was on tape; or unknown, if it was put before the logs of tape
+                begin, if the put does not name its file, or if no file of its source is found on tape
+            size_bytes: bytes put, null if the log does not say, or if the size is saturated
+            required_count: how many copies on tape the file needs
+            to_tape_s: seconds from the end of the put until the last required copy was on tape; null
+                unless it is
+            watched_s: seconds from the end of the put until the file was on tape or had ended, or until
+                the logs of tape end; null if the state is unknown
+            put_at: when the put ended
+            copies_at: when each copy was on tape, ascending; empty if none is
+            on_tape_at: when the last required copy was on tape, null if it is not
+            ended_at: when the file was deleted or overwritten, null if it was not or if the logs do not
+                say
+            tape_log_begins_at: when the first write to tape of the archive ended
+            tape_log_ends_at: when the last one ended
+
+        In SQL:
+
+            SELECT archive, state, count(*) AS put_count, sum(size_bytes) AS size_bytes
+            FROM mart.tape_puts(since => now() - INTERVAL '1 month')
+            GROUP BY archive, state
+            ORDER BY archive, state
+        """
+
     def tape_recalls(
         self,
         *,
@@ -7429,6 +7850,59 @@ class Mart:
             ORDER BY archive, tape_type
         """
 
+    def tape_writes(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+    ) -> pl.DataFrame:
+        """One row per file or fragment and attempt to write one of its copies to tape.
+
+        Writing of files to tape for clients, from mart.tape_operations and mart.migrations. A line that
+        is in both (CTA's) is one write. What the repacker writes is left out. Attempts that failed and
+        writes that are unfinished are included, without on_tape_at.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only writes that ended at or after this time (null = from the first)
+            until: only writes that ended before this time (null = to the last)
+            interface: only this interface (null = all)
+            direction: accepted for uniformity; files that are put get written to tape, so null and put
+                are equivalent, and get returns no rows
+            client: logs of writing to tape do not know the client, so there are no rows if one is given
+            class_of_service: only this class of service (null = all)
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            interface: the program that wrote the file (cta, dcache, unitree, ...)
+            class_of_service: class of service, null if the log does not say
+            file_key: 64-bit key of the name by which this log knows the file - its path, or its number
+                or capability (capability_key of mart.requests); null if the log does not say
+            copy_number: which copy of the file, null if the log does not say
+            fragment_number: which fragment of the file, null if it is whole
+            vsn: the cartridge (its volume serial number), null if the log does not say
+            size_bytes: bytes of the file or fragment, null if the log does not say
+            written_at: when the write ended; for an unfinished one, when its last event happened
+            on_tape_at: when the file was on tape; null if the write failed or is unfinished. CTA's log
+                says only when a file was in the drive's buffer, so this is when its cartridge was to be
+                unloaded, by which time the buffer is flushed; null if the log does not say when that
+                was
+
+        In SQL:
+
+            SELECT archive, copy_number, count(*) AS write_count, sum(size_bytes) AS size_bytes
+            FROM mart.tape_writes(since => now() - INTERVAL '1 month')
+            WHERE on_tape_at IS NOT NULL
+            GROUP BY archive, copy_number
+            ORDER BY archive, copy_number
+        """
+
     def time_bin(
         self,
         *,
@@ -7467,6 +7941,79 @@ class Mart:
         In SQL:
 
             SELECT mart.time_bin_edge(mart.time_bin(12.34)) AS at_least_s
+        """
+
+    def time_to_tape(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+        required_copy_count: int | None = None,
+        grouped_by: Sequence[str] | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive and group in which there were puts; the groups are those asked for.
+
+        How long it takes until files that were put are on tape: quantiles, with their intervals and
+        with those that still wait. The puts are those of mart.tape_puts. Each is in exactly one of
+        on_tape_count, waiting_count, ended_count and unknown_count. The quantiles are those of puts
+        that are on tape or waiting, where one that waits counts as longer than all others. The
+        estimated quantiles also use how long each of them has waited so far, and count files that were
+        deleted before they were on tape.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only files put at or after this time (null = from the first)
+            until: only files put before this time (null = to the last); what happened to them later is
+                known
+            interface: only this interface (null = all)
+            direction: accepted for uniformity; null and put are equivalent, and get returns no rows
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+            required_copy_count: how many copies on tape a file needs, where no log says so
+            grouped_by: any of class_of_service, interface, and month or day (if both are given, day);
+                default none, which is one row per archive. With anything else, there are no rows
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            interface: the program that moved the file; null unless grouped by it
+            class_of_service: class of service; null if the logs do not say, and unless grouped by it
+            put_count: all puts
+            on_tape_count: puts whose last required copy is on tape
+            waiting_count: puts that are not on tape when the logs of tape end
+            ended_count: puts that were deleted or overwritten before they were on tape
+            unknown_count: puts before the logs of tape begin, and those whose files cannot be found on
+                tape
+            p50_s: seconds within which 50 % of the puts that are on tape or waiting were on tape; null
+                if the quantile is among those that wait
+            p50_low_s: lower end of its 95 % interval by the exact order-statistic (binomial) method,
+                which treats puts as independent; null if there are too few puts
+            p50_high_s: upper end of this interval; null if there are too few puts, or if it is among
+                those that wait
+            p95_s: as p50_s, of 95 %
+            p95_low_s: as p50_low_s, for p95_s
+            p95_high_s: as p50_high_s, for p95_s
+            p99_s: as p50_s, of 99 %
+            p99_low_s: as p50_low_s, for p99_s
+            p99_high_s: as p50_high_s, for p99_s
+            estimated_p50_s: estimated seconds within which 50 % of the puts whose state is known are on
+                tape (mart.incidences); null if more than half are never on tape, because they are
+                deleted before, or if the logs are too short to say
+            estimated_p95_s: as estimated_p50_s, of 95 %
+            estimated_p99_s: as estimated_p50_s, of 99 %
+            starts_on: local date on which the month or day of the puts begins, in the archive's time
+                zone; null unless grouped by one of them
+
+        In SQL:
+
+            SELECT archive, class_of_service, put_count, waiting_count, p50_s, p95_s, p95_low_s, p95_high_s, estimated_p95_s
+            FROM mart.time_to_tape(since => now() - INTERVAL '1 month', grouped_by => '{class_of_service}')
+            ORDER BY archive, class_of_service
         """
 
     def trace_requests(
@@ -8176,6 +8723,53 @@ class Mart:
             SELECT hour_of_week / 24 AS weekday, sum(burst_count) AS burst_count
             FROM mart.week_profiles(since => now() - INTERVAL '1 month')
             GROUP BY weekday
+        """
+
+    def working_sets(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+        period: str | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive and period in which files were put or got.
+
+        The working set: how many different files, and how many bytes of them, are put or got in each
+        hour, day, week or month. A cache that holds as many bytes as are used in a day can keep what is
+        used in that day. A file is a name; renames are not followed.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only uses at or after this time (null = from the first)
+            until: only uses before this time (null = to the last)
+            interface: only this interface (null = all)
+            direction: put or get (null = both)
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+            period: hour, day, week (from Monday) or month, by the archive's clock; with anything else,
+                there are no rows
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            use_count: puts and gets that did not fail, and name their file
+            file_count: how many different files they concern
+            size_bytes: bytes of these files; for each, the most that was moved in the period, counting
+                only known sizes
+            unknown_size_count: files whose size is unknown
+            starts_at: when the period begins
+
+        In SQL:
+
+            SELECT archive, avg(file_count) AS mean_file_count, max(size_bytes) AS largest_bytes
+            FROM mart.working_sets(since => now() - INTERVAL '1 month', period => 'day')
+            GROUP BY archive
+            ORDER BY archive
         """
 
     def workload_cells(

@@ -14,7 +14,7 @@ _HEAD = re.compile(
     re.DOTALL | re.MULTILINE,
 )
 _PARAMETER = re.compile(
-    r"^\s*(?P<name>\w+) (?P<type>[\w \[\]]+?)(?: DEFAULT (?P<default>[^,]+))?,?$", re.MULTILINE
+    r"^\s*(?P<name>\w+) (?P<type>[\w \[\]]+?)(?: DEFAULT (?P<default>'[^']*'|[^,]+))?,?$", re.MULTILINE
 )
 
 

@@ -41,8 +41,10 @@ READING = [each for each in FUNCTIONS if reads_tables(each)]
 # mart.requests_of_day reads one day of an archive, and mart.selected_spans only its zone.
 OTHERS = ("activity", "requests_of_day", "selected_spans")
 ASKED = [each for each in READING if each.name not in OTHERS]
+# These read all puts and all writes to tape, whatever the range.
+OF_ALL_PUTS = ("tape_puts", "time_to_tape", "not_on_tape")
 # mart.envelope_choices reads only cells of days, which do not know the client.
-ASKED_OF_FACTS = [each for each in ASKED if each.name != "envelope_choices"]
+ASKED_OF_FACTS = [each for each in ASKED if each.name not in ("envelope_choices", *OF_ALL_PUTS)]
 COMPARING = [each.name for each in READING if "b" in each.metadata.arguments]
 # Functions that read only the cells of days, unless a client is asked for.
 DAYS = ("selected_days", "selected_rates", "selected_request_days", "selected_hits", "selected_users")
@@ -59,12 +61,13 @@ READS_TRANSFERS = {
 }
 # The facts that a function reads instead of transfers.
 FACTS = {"stage_times": "stages", "selected_stages": "stages"}
-FACTS |= {"tape_recalls": "tape_operations", "recall_batches": "tape_operations"}
+FACTS |= dict.fromkeys(("tape_recalls", "recall_batches", "tape_writes"), "tape_operations")
 # These read a file's history from before the requested range, so only `until` leaves months out.
 LOOKING_BACK = [
     each.name
     for each in READING
-    if {each.name, *each.metadata.depends_on} & {"file_histories", "selected_file_days"}
+    if {each.name, *each.metadata.depends_on}
+    & {"file_histories", "selected_file_days", "file_versions", "file_accesses"}
 ]
 # These also read transfers that ended after the range, because they may have begun within it.
 UNDER_WAY = ("transfers_under_way", "load_over_time", "concurrency", "transfer_neighbours")
@@ -524,6 +527,7 @@ def test_the_reading_role_sees_no_name_anywhere(database: psycopg.Connection) ->
             "transfers": [
                 {**secret, "client_path": "/canary", "open_s": 1.0, "status_text": "no file /canary"},
                 {**secret, "client_path": "/canary", "ended_at": "2000-01-15T14:00:00Z"},
+                {**secret, "direction": "put", "file_key": 5, "ended_at": "2000-01-15T14:00:00Z"},
                 {"file_key": 1, "client": "cray", "user": "canary", "open_s": 1.0}
                 | {"started_at": "2000-01-15T11:59:59Z", "duration_s": 1.0},
             ],
@@ -531,7 +535,7 @@ def test_the_reading_role_sees_no_name_anywhere(database: psycopg.Connection) ->
             "namespace_events": [{**secret, "new_archive_path": "/canary"}],
             "unitree_jobs": [{"user": "canary", "account": "canary", "description": "get /canary"}],
             "stages": [secret | {"duration_s": 1.0}],
-            "transfer_starts": [secret | {"capability": "canary", "network": "canary"}],
+            "transfer_starts": [secret | {"capability": "canary", "network": "canary", "copy_count": 1}],
             "tape_events": [
                 {"account": "canary", "capability": "canary"}
                 | {"drive": drive, "kind": kind, "happened_at": f"2000-01-15T{time}Z", "is_failed": False}

@@ -196,7 +196,7 @@ def test_each_view_and_function_is_called_as_its_metadata_says(
             [name],
         ).fetchall()
         arguments = read_arguments(each)
-        full = {"timestamptz": "timestamp with time zone"}
+        full = {"timestamptz": "timestamp with time zone", "timestamptz[]": "timestamp with time zone[]"}
         declared = [(one.name, full.get(one.type, one.type), not one.is_required) for one in arguments]
         assert declared == rows
         values = {

@@ -152,6 +152,8 @@ def test_types_and_defaults() -> None:
         Argument("block_number", "bigint", None),
     )
     assert weight.returns == "integer"
+    fates = read_signature(OBJECTS["file_fates"])
+    assert fates.arguments[-1] == Argument("after_days", "double precision[]", "'{30,90,365}'")
     hits = read_signature(OBJECTS["cache_hits"])
     assert hits.arguments[1] == Argument("since", "timestamptz", "NULL")
     assert hits.columns["hit_ratio"] == "double precision"

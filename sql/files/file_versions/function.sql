@@ -24,6 +24,8 @@ CREATE FUNCTION mart.file_versions(
     lifetime_s double precision,
     put_at timestamptz,
     first_seen_at timestamptz,
+    first_get_at timestamptz,
+    last_used_at timestamptz,
     ended_at timestamptz
 )
 LANGUAGE sql STABLE PARALLEL SAFE
@@ -49,6 +51,8 @@ WITH versions AS (
         min(histories.event) FILTER (WHERE histories.event IN ('delete', 'overwrite')) AS ending,
         min(histories.born_at) AS born_at,
         min(histories.happened_at) AS first_seen_at,
+        min(histories.happened_at) FILTER (WHERE histories.event = 'get') AS first_get_at,
+        max(histories.happened_at) FILTER (WHERE histories.event IN ('put', 'copy', 'get')) AS last_used_at,
         min(histories.happened_at) FILTER (WHERE histories.event IN ('delete', 'overwrite')) AS ended_at,
         CASE min(histories.event) FILTER (WHERE histories.event_number = 1)
             WHEN 'get' THEN 'get'
@@ -83,6 +87,8 @@ SELECT
 
     versions.born_at AS put_at,
     versions.first_seen_at,
+    versions.first_get_at,
+    versions.last_used_at,
     versions.ended_at
 FROM versions
 WHERE
