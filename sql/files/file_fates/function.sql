@@ -80,6 +80,7 @@ files AS (
 
 groups AS (
     SELECT
+        row_number() OVER () AS group_number,
         files.archive,
         files.kind,
         files.user_id,
@@ -109,6 +110,76 @@ ages AS (
         asked_for.after_days,
         asked_for.after_days * 86400 AS after_s
     FROM unnest(file_fates.after_days) AS asked_for (after_days)
+),
+
+asked AS (
+    SELECT array_agg(ages.after_s) AS ages_s FROM ages
+),
+
+-- All ages of a group are estimated together, because each estimate sorts all its files.
+estimates AS (
+    SELECT
+        groups.group_number,
+        read_files.after_s,
+        read_files.incidence_ratio AS read_ratio,
+        NULL::double precision AS read_bytes_ratio,
+        NULL::double precision AS survival_ratio,
+        NULL::double precision AS survival_bytes_ratio
+    FROM groups
+    CROSS JOIN asked
+    CROSS JOIN
+        LATERAL mart.incidences_at(groups.unread_s, groups.unread_ends, groups.ones, asked.ages_s)
+            AS read_files
+    UNION ALL
+    SELECT
+        groups.group_number,
+        read_bytes.after_s,
+        NULL AS read_ratio,
+        read_bytes.incidence_ratio AS read_bytes_ratio,
+        NULL AS survival_ratio,
+        NULL AS survival_bytes_ratio
+    FROM groups
+    CROSS JOIN asked
+    CROSS JOIN
+        LATERAL mart.incidences_at(groups.unread_s, groups.unread_ends, groups.sizes_bytes, asked.ages_s)
+            AS read_bytes
+    UNION ALL
+    SELECT
+        groups.group_number,
+        lives.after_s,
+        NULL AS read_ratio,
+        NULL AS read_bytes_ratio,
+        lives.survival_ratio,
+        NULL AS survival_bytes_ratio
+    FROM groups
+    CROSS JOIN asked
+    CROSS JOIN
+        LATERAL mart.incidences_at(groups.lives_s, groups.life_ends, groups.ones, asked.ages_s) AS lives
+    UNION ALL
+    SELECT
+        groups.group_number,
+        lives_of_bytes.after_s,
+        NULL AS read_ratio,
+        NULL AS read_bytes_ratio,
+        NULL AS survival_ratio,
+        lives_of_bytes.survival_ratio AS survival_bytes_ratio
+    FROM groups
+    CROSS JOIN asked
+    CROSS JOIN
+        LATERAL mart.incidences_at(groups.lives_s, groups.life_ends, groups.sizes_bytes, asked.ages_s)
+            AS lives_of_bytes
+),
+
+estimated AS (
+    SELECT
+        estimates.group_number,
+        estimates.after_s,
+        max(estimates.read_ratio) AS read_ratio,
+        max(estimates.read_bytes_ratio) AS read_bytes_ratio,
+        max(estimates.survival_ratio) AS survival_ratio,
+        max(estimates.survival_bytes_ratio) AS survival_bytes_ratio
+    FROM estimates
+    GROUP BY estimates.group_number, estimates.after_s
 )
 
 SELECT
@@ -128,10 +199,10 @@ SELECT
     counts.ended_bytes,
     1 - counts.read_count / nullif(counts.followed_count, 0)::double precision AS never_read_ratio,
     (1 - counts.read_bytes / nullif(counts.followed_bytes, 0))::double precision AS never_read_bytes_ratio,
-    read_files.incidence_ratio AS estimated_read_ratio,
-    read_bytes.incidence_ratio AS estimated_read_bytes_ratio,
-    lives.survival_ratio AS estimated_survival_ratio,
-    lives_of_bytes.survival_ratio AS estimated_survival_bytes_ratio,
+    estimated.read_ratio AS estimated_read_ratio,
+    estimated.read_bytes_ratio AS estimated_read_bytes_ratio,
+    estimated.survival_ratio AS estimated_survival_ratio,
+    estimated.survival_bytes_ratio AS estimated_survival_bytes_ratio,
 
     groups.starts_on
 FROM groups
@@ -161,20 +232,6 @@ CROSS JOIN
                     AS given (size_bytes, read_s, lifetime_s, followed_s)
         ) AS found
     ) AS counts
-LEFT JOIN
-    LATERAL mart.incidences_at(groups.unread_s, groups.unread_ends, groups.ones, ARRAY[ages.after_s])
-        AS read_files
-    ON TRUE
-LEFT JOIN
-    LATERAL mart.incidences_at(groups.unread_s, groups.unread_ends, groups.sizes_bytes, ARRAY[ages.after_s])
-        AS read_bytes
-    ON TRUE
-LEFT JOIN
-    LATERAL mart.incidences_at(groups.lives_s, groups.life_ends, groups.ones, ARRAY[ages.after_s]) AS lives
-    ON TRUE
-LEFT JOIN
-    LATERAL mart.incidences_at(groups.lives_s, groups.life_ends, groups.sizes_bytes, ARRAY[ages.after_s])
-        AS lives_of_bytes
-    ON TRUE
+LEFT JOIN estimated ON groups.group_number = estimated.group_number AND ages.after_s = estimated.after_s
 
 $function$;
