@@ -2215,6 +2215,92 @@ class Mart:
             SELECT mart.f_tail(1649.172, 1, 164) AS p
         """
 
+    def failures(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+        grouped_by: Sequence[str] | None = None,
+        retry_s: float | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive, kind of attempt (transfer or tape operation) and group in which there were
+        any; the groups are those asked for.
+
+        How many transfers and tape operations failed, how many of these were retried, and how many a
+        retry made good (mart.retries, mart.tape_attempts). Transfers and tape operations are counted in
+        different rows, because most files have both. Where no log reports failures (those of NFT, FTP
+        and PFTP do not), the counts and ratios are null; mart.transfers has is_failure_logged. A
+        failure is neither retried nor not retried if its user or file is not known, or if the logs end
+        sooner than retry_s after it. Days whose detail the archive has forgotten (`tapewise forget`)
+        are not covered; mart.activity has their number of failed transfers.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only attempts that ended at or after this time (null = from the first)
+            until: only attempts that ended before this time; their retries may be later (null = to the
+                last)
+            interface: only this interface (null = all); a retry may come by another one
+            direction: put or get (null = both)
+            client: only this client machine (null = all); a retry may come from another one. Tape
+                servers do not name it, so only transfers are counted then
+            class_of_service: only this class of service (null = all); a retry may be in another one
+            grouped_by: any of code, client, volume, drive, interface, direction, class_of_service, and
+                month or day (if both are given, day); default none, which is one row per archive and
+                kind of attempt. With anything else, there are no rows
+            retry_s: a retry must end within this many seconds of the end of what failed; null = 86400
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            counted_per: transfer (between a client and the archive) or tape operation (a file read or
+                written)
+            interface: the program that moved the file or served the tapes; null unless grouped by it
+            direction: put (or a file written to tape) or get (or a file read from tape); null unless
+                grouped by it
+            client: name of the client machine, null for tape operations, if the logs do not say, and
+                unless grouped by it
+            class_of_service: class of service; null if the logs do not say, and unless grouped by it
+            status_code: the log's own code for the failure, as in mart.transfers; null for tape
+                operations, if the log has none, and unless grouped by code
+            status_text: the log's own words for the failure (error codes), as in mart.transfers; null
+                like status_code
+            vsn: the cartridge; null for transfers, where it is not known, and unless grouped by volume
+            drive: the drive; null for transfers, where it is not known, and unless grouped by it
+            attempt_count: transfers or tape operations of the group, failed ones included. If grouped
+                by code, the rows of all codes of a group have the same, because only failures have a
+                code
+            unknown_count: of how many of these no log says whether they failed (unfinished operations
+                are among them)
+            failed_count: how many failed (with this code); null if none of their logs reports failures
+            retried_count: how many of the failed were retried within retry_s; null like failed_count
+            not_retried_count: how many of the failed were not; null like failed_count
+            made_good_count: how many of the failed had a retry that succeeded; null like failed_count
+            not_made_good_count: how many of the failed had none, retried or not; null like failed_count
+            failed_ratio: failed_count over attempt_count - unknown_count (0 to 1); null like
+                failed_count
+            retried_ratio: retried_count over retried_count + not_retried_count (0 to 1); null without
+                any
+            made_good_ratio: made_good_count over made_good_count + not_made_good_count (0 to 1); null
+                without any
+            starts_on: local date on which the month or day begins, in the archive's time zone; null
+                unless grouped by one of them
+            first_on: local date of the first of these attempts (if grouped by code, of those that
+                failed with it)
+            last_on: local date of the last of them
+
+        In SQL:
+
+            SELECT archive, status_code, status_text, failed_count, failed_ratio, made_good_ratio
+            FROM mart.failures(since => now() - INTERVAL '1 month', grouped_by => '{code}')
+            WHERE counted_per = 'transfer'
+            ORDER BY archive, failed_count DESC
+        """
+
     def file_accesses(
         self,
         *,
@@ -5841,6 +5927,63 @@ class Mart:
             ORDER BY interface, direction, block
         """
 
+    def retries(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+        retry_s: float | None = None,
+    ) -> pl.DataFrame:
+        """One row per transfer that failed.
+
+        The transfers that failed, with their retries. A retry is a transfer in the same direction by
+        the same user (by the same persona, if the user is not known) with the same file_key or, if the
+        failed one has none, with the same size; or one of the same job. It ends after the failed
+        transfer, or at the same time if it succeeded. Retries are looked for among the transfers that
+        the arguments select.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only transfers that ended at or after this time (null = from the first)
+            until: only transfers that ended before this time (null = to the last)
+            interface: only this interface (null = all)
+            direction: put or get (null = both)
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+            retry_s: a retry must end within this many seconds of the end of the failed transfer; null =
+                86400
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            timezone: the archive's time zone, in which its days are counted
+            transfer_id: the failed transfer, as in mart.transfers
+            interface: the program that moved the file (ftp, nft, hsi, ...)
+            direction: put or get
+            user_id: number of the user in the warehouse, null if the logs do not say
+            client: name of the client machine, null if the logs do not say
+            class_of_service: class of service, null if the logs do not say
+            size_bytes: bytes moved, null if the logs do not say
+            is_retried: whether there was a retry; null if its user or file is not known, or if none was
+                seen but the logs (or the range) end sooner than retry_s after it
+            is_made_good: whether a retry succeeded; null like is_retried
+            retried_at: when the first retry ended; null if none is known
+            made_good_at: when the first retry that succeeded ended; null if none is known
+            ended_at: when the failed transfer ended
+
+        In SQL:
+
+            SELECT interface, direction, count(*) AS failed_count, count(*) FILTER (WHERE is_made_good) AS made_good_count
+            FROM mart.retries(since => now() - INTERVAL '1 month')
+            GROUP BY interface, direction
+            ORDER BY interface, direction
+        """
+
     def routes(
         self,
         *,
@@ -7614,6 +7757,69 @@ class Mart:
         In SQL:
 
             SELECT mart.student_t_tail(12.83727, 164) AS p
+        """
+
+    def tape_attempts(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+        retry_s: float | None = None,
+    ) -> pl.DataFrame:
+        """One row per tape operation.
+
+        The rows of mart.tape_operations that the arguments select, with the retries of those that
+        failed. Tape servers name no user, so a retry is the next operation of the same task on the same
+        file (capability, copy and fragment) for the same requester. Unlike in mart.retries, a retry
+        counts whatever its interface or class of service.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only operations whose last event is from this time or later (null = from the first)
+            until: only operations whose last event is from before this time; retries may be later (null
+                = to the last)
+            interface: only this interface (null = all)
+            direction: get: only stages; put: only migrations (null = both)
+            client: accepted for uniformity; tape servers do not name the client machine, so there are
+                no rows with one
+            class_of_service: only this class of service (null = all)
+            retry_s: a retry must end within this many seconds of the end of the failed operation; null
+                = 86400
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            timezone: the archive's time zone, in which its days are counted
+            operation_id: the operation, as in mart.tape_operations
+            interface: the program that served the tapes (unitree, cta, ...)
+            direction: get for a stage, put for a migration
+            requester: client, or the repacker
+            class_of_service: class of service, null if the logs do not say
+            vsn: the cartridge (its volume serial number), null where it is not known
+            drive: the drive, null where it is not known
+            size_bytes: bytes of the file or fragment, null if the logs do not say
+            is_failed: whether the operation failed; null while it is unfinished, and if the logs do not
+                say
+            is_retried: whether a failed operation had a retry; null for others, and if no retry was
+                seen but the logs end sooner than retry_s after it
+            is_made_good: whether a retry succeeded; null like is_retried
+            retried_at: when the last event of the first retry happened; null if no retry is known
+            made_good_at: when the last event of the first retry that succeeded happened; null if none
+                is known
+            ended_at: when the last event of the operation happened
+
+        In SQL:
+
+            SELECT vsn, count(*) AS failed_count, count(*) FILTER (WHERE is_made_good) AS made_good_count
+            FROM mart.tape_attempts(since => now() - INTERVAL '1 month')
+            WHERE is_failed
+            GROUP BY vsn
+            ORDER BY failed_count DESC, vsn
         """
 
     def tape_operations(

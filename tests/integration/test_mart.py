@@ -61,7 +61,7 @@ READS_TRANSFERS = {
 }
 # The facts that a function reads instead of transfers.
 FACTS = {"stage_times": "stages", "selected_stages": "stages"}
-FACTS |= dict.fromkeys(("tape_recalls", "recall_batches", "tape_writes"), "tape_operations")
+FACTS |= dict.fromkeys(("tape_recalls", "recall_batches", "tape_writes", "tape_attempts"), "tape_operations")
 # These read a file's history from before the requested range, so only `until` leaves months out.
 LOOKING_BACK = [
     each.name
@@ -530,6 +530,7 @@ def test_the_reading_role_sees_no_name_anywhere(database: psycopg.Connection) ->
                 {**secret, "direction": "put", "file_key": 5, "ended_at": "2000-01-15T14:00:00Z"},
                 {"file_key": 1, "client": "cray", "user": "canary", "open_s": 1.0}
                 | {"started_at": "2000-01-15T11:59:59Z", "duration_s": 1.0},
+                secret | {"is_failed": True},
             ],
             "opens": [{**secret, "open_s": 1.0}],
             "namespace_events": [{**secret, "new_archive_path": "/canary"}],

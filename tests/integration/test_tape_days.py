@@ -325,6 +325,50 @@ def test_waits(loaded: Warehouse, truth: dict[str, Any], name: str, view: str, b
     assert row["count"] > 50
 
 
+@pytest.mark.parametrize("retry_s", [86_400, 600])
+def test_failures_of_stages_by_cartridge_and_drive(
+    loaded: Warehouse, folder: Path, truth: dict[str, Any], retry_s: int
+):
+    operations = [row for row in truth["cta"]["tape_operations"] if row["task"] == "stage"]
+    # A file and its requester, as the truth has them.
+    files: dict[tuple[Any, ...], list[Row]] = defaultdict(list)
+    for each in sorted(operations, key=last_time):
+        files[each["vsn"], each["block_offset"], each["requester"]].append(each)
+    lines = (line for path in list_files(folder, "json") for line in path.read_text().splitlines())
+    last_us = max(round(float(json.loads(line)["epoch_time"]) * 1e6) for line in lines)
+    counts: dict[tuple[str, str | None], Counter[str]] = defaultdict(Counter)
+    for attempts in files.values():
+        for number, each in enumerate(attempts):
+            count = counts[each["vsn"], each["drive"]]
+            count["attempt"] += 1
+            if not each["is_failed"]:
+                continue
+            count["failed"] += 1
+            later = [
+                other["is_failed"] is False
+                for other in attempts[number + 1 :]
+                if last_time(other) - last_time(each) <= retry_s * 10**6
+            ]
+            is_followed = last_us - last_time(each) >= retry_s * 10**6
+            if later or is_followed:
+                count["retried" if later else "not_retried"] += 1
+            if any(later) or is_followed:
+                count["made_good" if any(later) else "not_made_good"] += 1
+    names = ("attempt", "failed", "retried", "not_retried", "made_good", "not_made_good")
+    rows = fetch(
+        loaded,
+        f"""
+        SELECT vsn, drive, {", ".join(f"coalesce({name}_count, 0) AS {name}" for name in names)}
+        FROM mart.failures('made', direction => 'get', grouped_by => '{{volume,drive}}', retry_s => {retry_s})
+        WHERE counted_per = 'tape operation'
+        """,
+    )
+    assert {(row.pop("vsn"), row.pop("drive")): Counter(row) for row in rows} == {
+        group: Counter({name: count[name] for name in names}) for group, count in counts.items()
+    }
+    assert sum(count["made_good"] for count in counts.values()) > 5
+
+
 def test_the_views_steps_are_those_waits(loaded: Warehouse, truth: dict[str, Any]):
     (row,) = fetch(
         loaded,

@@ -42,10 +42,7 @@ WITH requests AS (
         requests.interface,
         requests.direction,
         requests.user_id,
-        -- If the user is not known, UniTree's number of the job is used instead.
-        CASE WHEN requests.user_id IS NULL THEN requests.persona END AS user_persona,
         requests.file_key,
-        requests.job_id,
         requests.stage_id,
         requests.transfer_id,
         CASE
@@ -75,42 +72,30 @@ WITH requests AS (
         ) AS requests
 ),
 
--- The next transfer that succeeded. Logs show whole seconds, so it may have ended in the same second.
+-- Materialized, so that they are not looked for again for each request.
+retries AS MATERIALIZED (
+    SELECT
+        found.transfer_id,
+        found.made_good_at
+    FROM
+        mart.retries(
+            archive => trace_requests.archive,
+            since => trace_requests.since,
+            until => trace_requests.until,
+            interface => trace_requests.interface,
+            direction => trace_requests.direction,
+            client => trace_requests.client,
+            class_of_service => trace_requests.class_of_service,
+            retry_s => trace_requests.retry_s
+        ) AS found
+),
+
 retried AS (
     SELECT
         requests.*,
-        CASE
-            WHEN requests.file_key IS NULL
-                THEN
-                    min(requests.ended_at) FILTER (
-                        WHERE NOT requests.is_failed AND requests.transfer_id IS NOT NULL
-                    ) OVER (
-                        PARTITION BY
-                            requests.archive,
-                            requests.direction,
-                            requests.user_id,
-                            requests.user_persona,
-                            requests.size_bytes
-                        ORDER BY requests.ended_at DESC
-                    )
-            ELSE
-                min(requests.ended_at) FILTER (
-                    WHERE NOT requests.is_failed AND requests.transfer_id IS NOT NULL
-                ) OVER (
-                    PARTITION BY
-                        requests.archive,
-                        requests.direction,
-                        requests.user_id,
-                        requests.user_persona,
-                        requests.file_key
-                    ORDER BY requests.ended_at DESC
-                )
-        END AS retried_at,
-        -- UniTree retries within the same job; a failed transfer may have moved part of the file.
-        min(requests.ended_at) FILTER (
-            WHERE NOT requests.is_failed AND requests.transfer_id IS NOT NULL
-        ) OVER (PARTITION BY requests.job_id ORDER BY requests.ended_at DESC) AS job_retried_at
+        retries.made_good_at
     FROM requests
+    LEFT JOIN retries ON requests.transfer_id = retries.transfer_id
 ),
 
 -- The first reason that applies.
@@ -125,22 +110,7 @@ judged AS (
                 AND CASE trace_requests.failed
                     WHEN 'all' THEN FALSE
                     WHEN 'none' THEN TRUE
-                    ELSE
-                        coalesce(
-                            extract(
-                                EPOCH FROM least(
-                                    CASE WHEN retried.job_id IS NOT NULL THEN retried.job_retried_at END,
-                                    -- Transfers without a known user cannot be identified as retries.
-                                    CASE
-                                        WHEN num_nonnulls(retried.user_id, retried.user_persona) > 0
-                                            THEN retried.retried_at
-                                    END
-                                )
-                                - retried.ended_at
-                            )::double precision
-                            > coalesce(trace_requests.retry_s, 86400),
-                            TRUE
-                        )
+                    ELSE retried.made_good_at IS NULL
                 END
                 THEN 'failed'
             WHEN retried.size_bytes IS NULL THEN 'unknown size'
