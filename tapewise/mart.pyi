@@ -1124,6 +1124,8 @@ class Mart:
         class_of_service: str | None = None,
         block_s: float | None = None,
         replicate_count: int | None = None,
+        b_since: Moment | None = None,
+        b_until: Moment | None = None,
     ) -> pl.DataFrame:
         """One row per direction, quantity and statistic that either archive has.
 
@@ -1146,6 +1148,9 @@ class Mart:
             block_s: length of a block in seconds; requests of one block stay together, so a block must
                 be longer than a burst of requests (null = local days of archive a)
             replicate_count: how many times the blocks are resampled (null = 200)
+            b_since: only requests of b that ended at or after this time; if this or b_until is given,
+                since and until only apply to a (null = from the first)
+            b_until: only requests of b that ended before this time (null = to the last)
 
         Columns:
             a: the first archive
@@ -1185,6 +1190,83 @@ class Mart:
             WHERE is_different
         """
 
+    def compare_mixes(
+        self,
+        *,
+        a: str | None = None,
+        b: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+        block_s: float | None = None,
+        replicate_count: int | None = None,
+        b_since: Moment | None = None,
+        b_until: Moment | None = None,
+    ) -> pl.DataFrame:
+        """One row per direction and quantity that either archive has.
+
+        Why the means of two archives, or of two periods of one, differ - because the same requests took
+        longer or less long (service), or because other requests were made (mix). The difference of the
+        means is the sum of both. For the first part, the requests of b are weighted so that they have
+        the mix of directions, classes of service and sizes that those of a have. More requests at a
+        time also make the same requests slower, and that counts as service; mart.compare_archives has
+        the requests per day. Intervals are computed as there.
+
+        Args:
+            a: the first archive
+            b: the second archive, or the first one again
+            since: only requests that ended at or after this time (null = from the first)
+            until: only requests that ended before this time (null = to the last)
+            interface: only this interface (null = all)
+            direction: put or get (null = both)
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+            block_s: length of a block in seconds; requests of one block stay together, so it must be
+                longer than a burst of requests (null = local days of archive a)
+            replicate_count: how many times the blocks are resampled (null = 200)
+            b_since: only requests of b that ended at or after this time; if this or b_until is given,
+                since and until only apply to a (null = from the first)
+            b_until: only requests of b that ended before this time (null = to the last)
+
+        Columns:
+            a: the first archive
+            b: the second archive
+            direction: put, get, or all
+            quantity: what is compared, as in mart.compared_mixes
+            statistic: mean, or share (0 to 1)
+            unit: s or 1
+            a_count: requests of a that a_value is computed from
+            b_count: requests of b that b_value is computed from
+            a_common_ratio: share of a_count whose kind (direction, class of service, bin of sizes) b
+                has too; the others count as mix
+            b_common_ratio: share of b_count whose kind a has too
+            block_count: blocks that contain any of these requests, on the side that has fewer such
+                blocks
+            a_value: the mean or share of a; null if a has no such requests
+            b_value: the mean or share of b; null if b has no such requests
+            same_mix_value: what it would be in b with the mix of a (a_value plus service_difference)
+            difference: b_value minus a_value
+            difference_low: lower end of the 95 % interval of difference; null if either side has fewer
+                than two blocks
+            difference_high: upper end of the 95 % interval of difference
+            service_difference: the part of difference by which requests of the same kind took longer in
+                b; null if no kind is on both sides
+            service_difference_low: lower end of its 95 % interval
+            service_difference_high: upper end of its 95 % interval
+            mix_difference: the other part of difference, because of other directions, classes of
+                service or sizes
+            mix_difference_low: lower end of its 95 % interval
+            mix_difference_high: upper end of its 95 % interval
+
+        In SQL:
+
+            SELECT direction, quantity, a_value, same_mix_value, b_value, service_difference_low, service_difference_high
+            FROM mart.compare_mixes('sdsc', 'sdsc', until => '1998-09-01 00:00-07', b_since => '1998-09-15 00:00-07')
+        """
+
     def compared_blocks(
         self,
         *,
@@ -1197,6 +1279,8 @@ class Mart:
         client: str | None = None,
         class_of_service: str | None = None,
         block_s: float | None = None,
+        b_since: Moment | None = None,
+        b_until: Moment | None = None,
     ) -> pl.DataFrame:
         """One row per side, direction and block that overlaps the side's time span.
 
@@ -1215,6 +1299,9 @@ class Mart:
             class_of_service: only this class of service (null = all)
             block_s: length of a block in seconds; requests of one block stay together, so it must be
                 longer than a burst of requests (null = local days of archive a)
+            b_since: only requests of b that ended at or after this time; if this or b_until is given,
+                since and until only apply to a (null = from the first)
+            b_until: only requests of b that ended before this time (null = to the last)
 
         Columns:
             side: a or b
@@ -1248,6 +1335,8 @@ class Mart:
         class_of_service: str | None = None,
         block_s: float | None = None,
         replicate_count: int | None = None,
+        b_since: Moment | None = None,
+        b_until: Moment | None = None,
     ) -> pl.DataFrame:
         """One row per side, direction, quantity, statistic and replicate.
 
@@ -1267,6 +1356,9 @@ class Mart:
             block_s: length of a block in seconds; requests of one block stay together, so it must be
                 longer than a burst of requests (null = local days of archive a)
             replicate_count: how many times the blocks are resampled (null = 200)
+            b_since: only requests of b that ended at or after this time; if this or b_until is given,
+                since and until only apply to a (null = from the first)
+            b_until: only requests of b that ended before this time (null = to the last)
 
         Columns:
             side: a or b
@@ -1296,6 +1388,72 @@ class Mart:
             WHERE direction = 'get'
         """
 
+    def compared_mixes(
+        self,
+        *,
+        a: str | None = None,
+        b: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+        block_s: float | None = None,
+        replicate_count: int | None = None,
+        b_since: Moment | None = None,
+        b_until: Moment | None = None,
+    ) -> pl.DataFrame:
+        """One row per direction, quantity and replicate.
+
+        Means and shares of two archives, or of two periods of one, and by how much the mean would
+        differ if both had the mix of requests of a. Requests are of the same kind if they have the same
+        direction, class of service and bin of sizes (mart.size_bin). The replicates show what the
+        values would have been with other days (or other blocks of time), as in mart.compared_means.
+
+        Args:
+            a: the first archive
+            b: the second archive, or the first one again
+            since: only requests that ended at or after this time (null = from the first)
+            until: only requests that ended before this time (null = to the last)
+            interface: only this interface (null = all)
+            direction: put or get (null = both)
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+            block_s: length of a block in seconds; requests of one block stay together, so it must be
+                longer than a burst of requests (null = local days of archive a)
+            replicate_count: how many times the blocks are resampled (null = 200)
+            b_since: only requests of b that ended at or after this time; if this or b_until is given,
+                since and until only apply to a (null = from the first)
+            b_until: only requests of b that ended before this time (null = to the last)
+
+        Columns:
+            direction: put, get, or all
+            quantity: what is measured - transfer time, stage time (of gets), total time, found on disk
+                (of gets)
+            statistic: mean, or share (0 to 1)
+            unit: s or 1
+            replicate: number of the replicate; 0 is the logged data, with each block drawn once
+            a_count: requests of a that a_value is computed from, each counted as often as its block was
+                drawn
+            b_count: requests of b that b_value is computed from, each counted as often as its block was
+                drawn
+            a_common_count: those of a_count whose kind b has too
+            b_common_count: those of b_count whose kind a has too
+            block_count: blocks that contain any of these requests, on the side that has fewer such
+                blocks
+            a_value: the mean or share of a, in the unit; null if a has no such requests
+            b_value: the mean or share of b, in the unit; null if b has no such requests
+            service_difference: mean over those of a_common_count of the mean of their kind in b minus
+                that in a; null if no kind is on both sides
+
+        In SQL:
+
+            SELECT direction, quantity, a_value, b_value, service_difference
+            FROM mart.compared_mixes('sdsc', 'sdsc', until => '1998-09-01 00:00-07', b_since => '1998-09-15 00:00-07',
+                replicate_count => 0)
+        """
+
     def compared_quantiles(
         self,
         *,
@@ -1309,6 +1467,8 @@ class Mart:
         class_of_service: str | None = None,
         block_s: float | None = None,
         replicate_count: int | None = None,
+        b_since: Moment | None = None,
+        b_until: Moment | None = None,
     ) -> pl.DataFrame:
         """One row per side, direction, quantity, statistic and replicate.
 
@@ -1329,6 +1489,9 @@ class Mart:
             block_s: length of a block in seconds; requests of one block stay together, so it must be
                 longer than a burst of requests (null = local days of archive a)
             replicate_count: how many times the blocks are resampled (null = 200)
+            b_since: only requests of b that ended at or after this time; if this or b_until is given,
+                since and until only apply to a (null = from the first)
+            b_until: only requests of b that ended before this time (null = to the last)
 
         Columns:
             side: a or b
@@ -1362,6 +1525,8 @@ class Mart:
         client: str | None = None,
         class_of_service: str | None = None,
         block_s: float | None = None,
+        b_since: Moment | None = None,
+        b_until: Moment | None = None,
     ) -> pl.DataFrame:
         """One row per side and request that moved a file.
 
@@ -1382,6 +1547,9 @@ class Mart:
             class_of_service: only this class of service (null = all)
             block_s: length of a block in seconds; requests of one block stay together, so it must be
                 longer than a burst of requests (null = local days of archive a)
+            b_since: only requests of b that ended at or after this time; if this or b_until is given,
+                since and until only apply to a (null = from the first)
+            b_until: only requests of b that ended before this time (null = to the last)
 
         Columns:
             side: a or b; an archive may be compared with itself
@@ -1390,6 +1558,7 @@ class Mart:
             timezone: time zone of archive a, whose days are the blocks
             transfer_id: the transfer, as in mart.transfers
             direction: put or get
+            class_of_service: class of service, null if the log does not report it
             size_bytes: bytes moved
             duration_s: seconds the transfer took, as logged
             stage_s: seconds the stage took, as logged; null where there was none

@@ -38,7 +38,7 @@ class Request:
 
     @property
     def kind(self) -> tuple[str, str | None, int, int]:
-        """The direction, class of service, number of digits of the size, and which of 1, 2 and 5 they reach."""
+        """The direction, class of service, digits of the size, and which of 1, 2 and 5 they reach."""
         digits = str(self.size_bytes)
         step = next(step for step in (5, 2, 1) if self.size_bytes >= step * 10 ** (len(digits) - 1))
         return self.direction, self.class_of_service, len(digits), step

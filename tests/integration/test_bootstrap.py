@@ -177,8 +177,7 @@ def test_sql_agrees_with_the_plain_bootstrap_on_two_periods(database: psycopg.Co
     # The last third of a day is in neither period.
     ends = [first * DAY_US, (first + 8) * DAY_US - DAY_US // 3, (first + 8) * DAY_US, (first + 17) * DAY_US]
     before, after = (
-        [each for each in requests if since <= each.ended_us < until]
-        for since, until in (ends[:2], ends[2:])
+        [each for each in requests if since <= each.ended_us < until] for since, until in (ends[:2], ends[2:])
     )
     call = "('a', 'a', since => %s, until => %s, b_since => %s, b_until => %s, replicate_count => 40)"
     moments = [to_time(each) for each in ends]
@@ -188,7 +187,11 @@ def test_sql_agrees_with_the_plain_bootstrap_on_two_periods(database: psycopg.Co
         drawn = cursor.execute("SELECT * FROM mart.compared_mixes" + call, moments).fetchall()
     assert_agree(rows, compare(before, after, 40))
     assert {(row["direction"], row["quantity"]) for row in mixes} == {
-        *((direction, time) for direction in ("all", "get", "put") for time in ("transfer time", "total time")),
+        *(
+            (direction, time)
+            for direction in ("all", "get", "put")
+            for time in ("transfer time", "total time")
+        ),
         ("get", "stage time"),
     }
     expected = {
