@@ -5654,6 +5654,119 @@ class Mart:
             ORDER BY interface, direction, block
         """
 
+    def room(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+    ) -> pl.DataFrame:
+        """One row per kind of room, library and type of cartridge.
+
+        When the room for more data ends, if it is used as fast as it was - blank cartridges, free slots
+        and purchased capacity, each for itself, because any of them may end first. Cartridges that were
+        bought or ejected change the level, but not the rate. The dates have 95 % intervals, from how
+        much the use of room varied from week to week.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only listings and days that began at or after this time (null = from the first)
+            until: only listings and days that began before this time (null = to the last)
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            source: the stream of listings or reports
+            room: blank cartridges, free slots, or purchased capacity, as in mart.room_changes
+            library: the library, or part of one, as the listing or report names it; null if it does not
+                say
+            tape_type: type of the cartridges; null for free slots, and if the listing does not say
+            level: how much room there was at the last observation - cartridges, slots or bytes
+            day_count: days from the first to the last observation; null if there is only one
+            week_count: calendar weeks in which observations after the first one were made
+            used_per_day: room used a day; negative if more became free; null if there is only one
+                observation
+            used_per_day_low: lower end of its 95 % interval; null with fewer than two weeks
+            used_per_day_high: upper end of its 95 % interval; null with fewer than two weeks
+            added: room on cartridges that were taken in, minus that on ejected ones; 0 for free slots
+            intake_count: cartridges that were taken in; for free slots, by how many there were fewer,
+                summed over the days with fewer
+            eject_count: cartridges that were ejected; for free slots, by how many there were more on
+                days with more
+            days_left: days after observed_on until the level is 0 at used_per_day; null if that is 0 or
+                less, or not known
+            days_left_low: lower end of its 95 % interval, for the use of that many days to come; null
+                with fewer than two weeks
+            days_left_high: upper end of its 95 % interval; null with fewer than two weeks, and if the
+                room may never end, because the interval of used_per_day includes 0
+            verdict: running out, not running out (nothing is used, or more becomes free), none left, or
+                not known
+            observed_on: day of the last observation
+            runs_out_on: the day that is days_left after observed_on; null if it is a century away
+            runs_out_on_low: the day that is days_left_low after observed_on; null if it is a century
+                away
+            runs_out_on_high: the day that is days_left_high after observed_on; null if it is a century
+                away
+
+        In SQL:
+
+            SELECT room, library, tape_type, level, used_per_day, verdict, runs_out_on_low, runs_out_on, runs_out_on_high
+            FROM mart.room('hpss')
+            ORDER BY days_left NULLS LAST
+        """
+
+    def room_changes(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+    ) -> pl.DataFrame:
+        """One row per day with a listing or report, and kind of room, library and type of cartridge.
+
+        How much room there was for more data, day by day, and what changed it. Blank cartridges and
+        purchased capacity come from listings of the catalogue (mart.snapshots), of which the last one
+        of each local day counts; free slots come from the site's daily report (mart.daily_figures).
+        What used room is kept apart from what cartridges brought that were taken in, or took away that
+        were ejected.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only listings and days that began at or after this time (null = from the first)
+            until: only listings and days that began before this time (null = to the last)
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            source: the stream of listings or reports
+            room: blank cartridges (nothing was written on them since they were bought or repacked),
+                free slots, or purchased capacity (what the cartridges that are not full can still hold,
+                in bytes)
+            library: the library, or part of one, as the listing or report names it; null if it does not
+                say
+            tape_type: type of the cartridges; null for free slots, and if the listing does not say
+            day_count: days since the observation before, null for the first one
+            level: how much room there was - cartridges, slots or bytes
+            used: room used since the observation before, negative if more became free, on cartridges
+                that were there both times; for free slots, all of the change; null for the first
+                observation
+            added: room on cartridges taken in since the observation before, minus that on ejected ones;
+                0 for free slots; null for the first observation
+            intake_count: cartridges that were taken in since the observation before (from another part
+                of the library, too); for free slots, by how many there are fewer; null for the first
+                observation
+            eject_count: cartridges that were ejected since the observation before; for free slots, by
+                how many there are more; null for the first observation
+            observed_on: the local day of the listing, or the day that the report covers
+
+        In SQL:
+
+            SELECT observed_on, library, level AS free_slots, intake_count, eject_count
+            FROM mart.room_changes('hpss')
+            WHERE room = 'free slots'
+            ORDER BY library, observed_on
+        """
+
     def routes(
         self,
         *,

@@ -141,8 +141,8 @@ kinds AS (
         sums.size_bin
 )
 
--- What the requests of a would have taken, had each kind taken what it takes in b. These are numerics, which give
--- the same sum in any order.
+-- The service difference is what the requests of a would have taken, had each kind taken what it takes in b,
+-- minus what they took. These are numerics, which give the same sum in any order.
 SELECT
     kinds.direction,
     kinds.quantity,
