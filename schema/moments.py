@@ -9,6 +9,7 @@ import click
 from tapewise.schema.errors import MomentError, SourceError
 
 YEARS = range(1985, 2200)  # anything else is a typing error
+Range = tuple[datetime | None, datetime | None]
 
 
 class TypedTime(click.ParamType[datetime]):
@@ -31,6 +32,26 @@ class TypedTime(click.ParamType[datetime]):
         if typed.year not in YEARS:
             self.fail(f"'{value}' is not between {YEARS.start} and {YEARS.stop - 1}", param, ctx)
         return typed
+
+
+class TypedRange(click.ParamType[Range]):
+    """FROM..TO, the ends of which are like TypedTime; either may be missing, but not both."""
+
+    name = "from..to"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Range:
+        """Parse both ends; anything else is wrong usage."""
+        if isinstance(value, tuple):
+            return value
+        since, dots, until = value.partition("..")
+        if not dots or not (since or until):
+            self.fail(
+                f"'{value}' is not a range: write 1998-08-01..1998-09-01, 1998-08-01.. or ..1998-09-01",
+                param,
+                ctx,
+            )
+        began, ended = (TypedTime().convert(each, param, ctx) if each else None for each in (since, until))
+        return began, ended
 
 
 def is_timezone(name: str) -> bool:

@@ -1,4 +1,4 @@
-"""Describes a comparison of two archives, for the terminal."""
+"""Describes a comparison of two archives, or of two periods, for the terminal."""
 
 from collections.abc import Iterator, Sequence
 from zoneinfo import ZoneInfo
@@ -7,12 +7,12 @@ import click
 
 from tapewise.simulator.comparisons import ComparedArchive, Comparison, Figure
 from tapewise.simulator.descriptions import style_warning
+from tapewise.simulator.headlines import describe_headline
 
-_HEADING = ("", "quantity", "statistic", "unit", "a", "b", "b - a", "95 % interval", "adjusted p")
 _TEXT_COUNT = 4
 _REASONS = {
-    "only in a": "b does not have it",
-    "only in b": "a does not have it",
+    "only in a": "{b} does not have it",
+    "only in b": "{a} does not have it",
     "not known": "no log contains when a transfer began",
     "one block": "within a single day, so the effect of chance cannot be estimated",
     "too few": "too few requests for such a quantile",
@@ -25,7 +25,8 @@ def describe_comparison(comparison: Comparison) -> Iterator[str]:
     Lines may contain colour codes, which `click.echo` removes if the output is not a terminal.
     """
     yield from map(style_warning, comparison.warnings)
-    for side, archive in (("a", comparison.a), ("b", comparison.b)):
+    names = ("before", "after") if comparison.are_periods else ("a", "b")
+    for side, archive in zip(names, (comparison.a, comparison.b), strict=True):
         yield _describe_side(side, archive)
     if comparison.is_circular:
         yield click.style(
@@ -33,10 +34,16 @@ def describe_comparison(comparison: Comparison) -> Iterator[str]:
             fg="yellow",
             bold=True,
         )
+    headline = list(describe_headline(comparison, names))
+    if headline:
+        yield ""
+        yield click.style(headline[0], bold=True)
+        yield from headline[1:]
     yield ""
     shown = [each for each in comparison.compared if each not in comparison.idle]
-    lines = [_HEADING, *(_describe_figure(each) for each in shown)]
-    widths = [max(len(line[place]) for line in lines) for place in range(len(_HEADING))]
+    heading = ("", "quantity", "statistic", "unit", *names, "difference", "95 % interval", "adjusted p")
+    lines = [heading, *(_describe_figure(each) for each in shown)]
+    widths = [max(len(line[place]) for line in lines) for place in range(len(heading))]
     marks = [False, *(bool(each.is_different) for each in shown)]
     for line, is_marked in zip(lines, marks, strict=True):
         text = "  ".join(
@@ -49,7 +56,7 @@ def describe_comparison(comparison: Comparison) -> Iterator[str]:
     if len(comparison.compared) < len(comparison.figures):
         yield ""
         yield "Not compared:"
-        yield from _describe_apart(comparison.figures)
+        yield from _describe_apart(comparison.figures, names)
     yield ""
     yield describe_verdict(comparison)
 
@@ -77,7 +84,7 @@ def _describe_side(side: str, archive: ComparedArchive) -> str:
     )
 
 
-def _describe_apart(figures: Sequence[Figure]) -> Iterator[str]:
+def _describe_apart(figures: Sequence[Figure], sides: tuple[str, str]) -> Iterator[str]:
     """For each reason, yield a line of quantities, with statistics and directions unless all are affected."""
     apart: dict[str, set[Figure]] = {}
     for each in figures:
@@ -96,7 +103,7 @@ def _describe_apart(figures: Sequence[Figure]) -> Iterator[str]:
             if len(directions) < len({each.direction for each in alike}):
                 name += f" ({' '.join(directions)})"
             names.append(name)
-        yield f"  {_REASONS[reason]}: {', '.join(names)}"
+        yield f"  {_REASONS[reason].format(a=sides[0], b=sides[1])}: {', '.join(names)}"
 
 
 def _describe_figure(figure: Figure) -> tuple[str, ...]:

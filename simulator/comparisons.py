@@ -1,7 +1,7 @@
-"""Compares two archives, whether measured, synthetic or simulated.
+"""Compares two archives, whether measured, synthetic or simulated, or two periods of one archive.
 
-`mart.compare_archives` does the calculation. This module reads its rows, and raises an error for archives
-that cannot be compared.
+`mart.compare_archives` and `mart.compare_mixes` do the calculation. This module reads their rows, and raises
+an error for archives that cannot be compared.
 """
 
 from dataclasses import dataclass, fields
@@ -13,6 +13,7 @@ from psycopg.rows import dict_row
 
 from tapewise.schema.errors import SimulationError
 from tapewise.simulator.descriptions import find_warnings
+from tapewise.simulator.periods import Period
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,33 @@ class Figure:
 
 
 @dataclass(frozen=True)
+class Mix:
+    """One row of `mart.compare_mixes`: why a mean or a share differs."""
+
+    direction: str
+    quantity: str
+    statistic: str
+    unit: str
+    a_count: int
+    b_count: int
+    a_common_ratio: float | None
+    b_common_ratio: float | None
+    block_count: int
+    a_value: float | None
+    b_value: float | None
+    same_mix_value: float | None
+    difference: float | None
+    difference_low: float | None
+    difference_high: float | None
+    service_difference: float | None
+    service_difference_low: float | None
+    service_difference_high: float | None
+    mix_difference: float | None
+    mix_difference_low: float | None
+    mix_difference_high: float | None
+
+
+@dataclass(frozen=True)
 class ComparedArchive:
     """One side of a comparison, which covers the archive's requests from `began_at` to `ended_at`.
 
@@ -56,11 +84,16 @@ class ComparedArchive:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two archives, and all figures that either of them has."""
+    """Two archives, or two periods of one, and all figures that either of them has.
+
+    `mixes` is empty if a machine was simulated: its requests are those of the demand.
+    """
 
     a: ComparedArchive
     b: ComparedArchive
     figures: list[Figure]
+    mixes: list[Mix]
+    are_periods: bool
 
     @property
     def compared(self) -> list[Figure]:
@@ -84,9 +117,20 @@ class Comparison:
         return [f"{name}: {text}" for name, each in sides.items() for text in each.warnings]
 
     @property
+    def can_be_circular(self) -> bool:
+        """Whether a machine, or what was made like one, could be compared with itself.
+
+        Measured archives cannot, and neither can one archive in two periods, unless it was simulated.
+        """
+        kinds = {each.kind for each in (self.a, self.b)}
+        return "simulated" in kinds or (kinds != {"measured"} and not self.are_periods)
+
+    @property
     def is_circular(self) -> bool:
         """Whether either archive comes from made-up logs, so the comparison says nothing about a real one."""
-        return any(each.kind == "synthetic" or each.is_circular for each in (self.a, self.b))
+        return self.can_be_circular and any(
+            each.kind == "synthetic" or each.is_circular for each in (self.a, self.b)
+        )
 
 
 def read_comparison(
@@ -104,6 +148,25 @@ def read_comparison(
     Raises SimulationError for an unknown archive, for a simulated archive that never became steady, and for
     an archive that has no requests to compare.
     """
+    return _read(connection, a, b, [since, until, interface, None, None], are_periods=False)
+
+
+def read_periods(
+    connection: psycopg.Connection,
+    archive: str,
+    before: Period,
+    after: Period,
+    *,
+    interface: str | None = None,
+) -> Comparison:
+    """Compare `archive` in two periods, by the requests that ended in each, as `read_comparison` does."""
+    arguments = [before.since, before.until, interface, after.since, after.until]
+    return _read(connection, archive, archive, arguments, are_periods=True)
+
+
+def _read(
+    connection: psycopg.Connection, a: str, b: str, arguments: list[Any], *, are_periods: bool
+) -> Comparison:
     with connection.transaction():
         connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
         # A new archive has no statistics yet, so the planner may decide to compare every row with every
@@ -113,15 +176,34 @@ def read_comparison(
             found = [_find_archive(cursor, name) for name in (a, b)]
             rows = cursor.execute(
                 """
-                SELECT * FROM mart.compare_archives(%s, %s, since => %s, until => %s, interface => %s)
+                SELECT *
+                FROM mart.compare_archives(%s, %s, since => %s, until => %s, interface => %s,
+                    b_since => %s, b_until => %s)
                 ORDER BY direction, quantity, statistic
                 """,
-                [a, b, since, until, interface],
+                [a, b, *arguments],
             ).fetchall()
+            mixes = []
+            if all(archive["kind"] != "simulated" for archive in found):
+                mixes = cursor.execute(
+                    """
+                    SELECT *
+                    FROM mart.compare_mixes(%s, %s, since => %s, until => %s, interface => %s,
+                        b_since => %s, b_until => %s)
+                    ORDER BY direction, quantity
+                    """,
+                    [a, b, *arguments],
+                ).fetchall()
     sides = []
     for side, archive in zip("ab", found, strict=True):
         spans = [row for row in rows if row[f"{side}_began_at"] is not None]
         if not spans:
+            if are_periods:
+                period = "before" if side == "a" else "after"
+                raise SimulationError(
+                    f"archive '{archive['name']}' has no request to compare in the period of --{period}",
+                    hint="Dates are by the archive's clock. Choose a period in which requests ended.",
+                )
             raise SimulationError(
                 f"archive '{archive['name']}' has no request to compare in that time",
                 hint="Requests from before a simulated archive became steady count on neither side. Widen the"
@@ -129,8 +211,13 @@ def read_comparison(
             )
         times = {name: spans[0][f"{side}_{name}"] for name in ("began_at", "ended_at")}
         sides.append(ComparedArchive(**archive, **times))
-    names = [field.name for field in fields(Figure)]
-    return Comparison(sides[0], sides[1], [Figure(**{name: row[name] for name in names}) for row in rows])
+    return Comparison(
+        sides[0],
+        sides[1],
+        [Figure(**{field.name: row[field.name] for field in fields(Figure)}) for row in rows],
+        [Mix(**{field.name: row[field.name] for field in fields(Mix)}) for row in mixes],
+        are_periods,
+    )
 
 
 def find_timezone(connection: psycopg.Connection, name: str) -> str:

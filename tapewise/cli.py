@@ -41,6 +41,7 @@ COMMANDS = {
     "config-changes": "tapewise.ingest.commands.site_events:config_changes",
     "workload": "tapewise.clustering.cli:workload",
     "simulate": "tapewise.simulator.cli:simulate",
+    "compare": "tapewise.simulator.comparisons_cli:compare",
     "coverage": "tapewise.coverage:coverage",
     "status": "tapewise.status:status",
     "report": "tapewise.report.command:report",

@@ -1183,6 +1183,8 @@ class Mart:
         class_of_service: str | None = None,
         block_s: float | None = None,
         replicate_count: int | None = None,
+        b_since: Moment | None = None,
+        b_until: Moment | None = None,
     ) -> pl.DataFrame:
         """One row per direction, quantity and statistic that either archive has.
 
@@ -1205,6 +1207,9 @@ class Mart:
             block_s: length of a block in seconds; requests of one block stay together, so a block must
                 be longer than a burst of requests (null = local days of archive a)
             replicate_count: how many times the blocks are resampled (null = 200)
+            b_since: only requests of b that ended at or after this time; if this or b_until is given,
+                since and until only apply to a (null = from the first)
+            b_until: only requests of b that ended before this time (null = to the last)
 
         Columns:
             a: the first archive
@@ -1244,6 +1249,83 @@ class Mart:
             WHERE is_different
         """
 
+    def compare_mixes(
+        self,
+        *,
+        a: str | None = None,
+        b: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+        block_s: float | None = None,
+        replicate_count: int | None = None,
+        b_since: Moment | None = None,
+        b_until: Moment | None = None,
+    ) -> pl.DataFrame:
+        """One row per direction and quantity that either archive has.
+
+        Why the means of two archives, or of two periods of one, differ - because the same requests took
+        longer or less long (service), or because other requests were made (mix). The difference of the
+        means is the sum of both. For the first part, the requests of b are weighted so that they have
+        the mix of directions, classes of service and sizes that those of a have. More requests at a
+        time also make the same requests slower, and that counts as service; mart.compare_archives has
+        the requests per day. Intervals are computed as there.
+
+        Args:
+            a: the first archive
+            b: the second archive, or the first one again
+            since: only requests that ended at or after this time (null = from the first)
+            until: only requests that ended before this time (null = to the last)
+            interface: only this interface (null = all)
+            direction: put or get (null = both)
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+            block_s: length of a block in seconds; requests of one block stay together, so it must be
+                longer than a burst of requests (null = local days of archive a)
+            replicate_count: how many times the blocks are resampled (null = 200)
+            b_since: only requests of b that ended at or after this time; if this or b_until is given,
+                since and until only apply to a (null = from the first)
+            b_until: only requests of b that ended before this time (null = to the last)
+
+        Columns:
+            a: the first archive
+            b: the second archive
+            direction: put, get, or all
+            quantity: what is compared, as in mart.compared_mixes
+            statistic: mean, or share (0 to 1)
+            unit: s or 1
+            a_count: requests of a that a_value is computed from
+            b_count: requests of b that b_value is computed from
+            a_common_ratio: share of a_count whose kind (direction, class of service, bin of sizes) b
+                has too; the others count as mix
+            b_common_ratio: share of b_count whose kind a has too
+            block_count: blocks that contain any of these requests, on the side that has fewer such
+                blocks
+            a_value: the mean or share of a; null if a has no such requests
+            b_value: the mean or share of b; null if b has no such requests
+            same_mix_value: what it would be in b with the mix of a (a_value plus service_difference)
+            difference: b_value minus a_value
+            difference_low: lower end of the 95 % interval of difference; null if either side has fewer
+                than two blocks
+            difference_high: upper end of the 95 % interval of difference
+            service_difference: the part of difference by which requests of the same kind took longer in
+                b; null if no kind is on both sides
+            service_difference_low: lower end of its 95 % interval
+            service_difference_high: upper end of its 95 % interval
+            mix_difference: the other part of difference, because of other directions, classes of
+                service or sizes
+            mix_difference_low: lower end of its 95 % interval
+            mix_difference_high: upper end of its 95 % interval
+
+        In SQL:
+
+            SELECT direction, quantity, a_value, same_mix_value, b_value, service_difference_low, service_difference_high
+            FROM mart.compare_mixes('sdsc', 'sdsc', until => '1998-09-01 00:00-07', b_since => '1998-09-15 00:00-07')
+        """
+
     def compared_blocks(
         self,
         *,
@@ -1256,6 +1338,8 @@ class Mart:
         client: str | None = None,
         class_of_service: str | None = None,
         block_s: float | None = None,
+        b_since: Moment | None = None,
+        b_until: Moment | None = None,
     ) -> pl.DataFrame:
         """One row per side, direction and block that overlaps the side's time span.
 
@@ -1274,6 +1358,9 @@ class Mart:
             class_of_service: only this class of service (null = all)
             block_s: length of a block in seconds; requests of one block stay together, so it must be
                 longer than a burst of requests (null = local days of archive a)
+            b_since: only requests of b that ended at or after this time; if this or b_until is given,
+                since and until only apply to a (null = from the first)
+            b_until: only requests of b that ended before this time (null = to the last)
 
         Columns:
             side: a or b
@@ -1307,6 +1394,8 @@ class Mart:
         class_of_service: str | None = None,
         block_s: float | None = None,
         replicate_count: int | None = None,
+        b_since: Moment | None = None,
+        b_until: Moment | None = None,
     ) -> pl.DataFrame:
         """One row per side, direction, quantity, statistic and replicate.
 
@@ -1326,6 +1415,9 @@ class Mart:
             block_s: length of a block in seconds; requests of one block stay together, so it must be
                 longer than a burst of requests (null = local days of archive a)
             replicate_count: how many times the blocks are resampled (null = 200)
+            b_since: only requests of b that ended at or after this time; if this or b_until is given,
+                since and until only apply to a (null = from the first)
+            b_until: only requests of b that ended before this time (null = to the last)
 
         Columns:
             side: a or b
@@ -1355,6 +1447,72 @@ class Mart:
             WHERE direction = 'get'
         """
 
+    def compared_mixes(
+        self,
+        *,
+        a: str | None = None,
+        b: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+        block_s: float | None = None,
+        replicate_count: int | None = None,
+        b_since: Moment | None = None,
+        b_until: Moment | None = None,
+    ) -> pl.DataFrame:
+        """One row per direction, quantity and replicate.
+
+        Means and shares of two archives, or of two periods of one, and by how much the mean would
+        differ if both had the mix of requests of a. Requests are of the same kind if they have the same
+        direction, class of service and bin of sizes (mart.size_bin). The replicates show what the
+        values would have been with other days (or other blocks of time), as in mart.compared_means.
+
+        Args:
+            a: the first archive
+            b: the second archive, or the first one again
+            since: only requests that ended at or after this time (null = from the first)
+            until: only requests that ended before this time (null = to the last)
+            interface: only this interface (null = all)
+            direction: put or get (null = both)
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+            block_s: length of a block in seconds; requests of one block stay together, so it must be
+                longer than a burst of requests (null = local days of archive a)
+            replicate_count: how many times the blocks are resampled (null = 200)
+            b_since: only requests of b that ended at or after this time; if this or b_until is given,
+                since and until only apply to a (null = from the first)
+            b_until: only requests of b that ended before this time (null = to the last)
+
+        Columns:
+            direction: put, get, or all
+            quantity: what is measured - transfer time, stage time (of gets), total time, found on disk
+                (of gets)
+            statistic: mean, or share (0 to 1)
+            unit: s or 1
+            replicate: number of the replicate; 0 is the logged data, with each block drawn once
+            a_count: requests of a that a_value is computed from, each counted as often as its block was
+                drawn
+            b_count: requests of b that b_value is computed from, each counted as often as its block was
+                drawn
+            a_common_count: those of a_count whose kind b has too
+            b_common_count: those of b_count whose kind a has too
+            block_count: blocks that contain any of these requests, on the side that has fewer such
+                blocks
+            a_value: the mean or share of a, in the unit; null if a has no such requests
+            b_value: the mean or share of b, in the unit; null if b has no such requests
+            service_difference: mean over those of a_common_count of the mean of their kind in b minus
+                that in a; null if no kind is on both sides
+
+        In SQL:
+
+            SELECT direction, quantity, a_value, b_value, service_difference
+            FROM mart.compared_mixes('sdsc', 'sdsc', until => '1998-09-01 00:00-07', b_since => '1998-09-15 00:00-07',
+                replicate_count => 0)
+        """
+
     def compared_quantiles(
         self,
         *,
@@ -1368,6 +1526,8 @@ class Mart:
         class_of_service: str | None = None,
         block_s: float | None = None,
         replicate_count: int | None = None,
+        b_since: Moment | None = None,
+        b_until: Moment | None = None,
     ) -> pl.DataFrame:
         """One row per side, direction, quantity, statistic and replicate.
 
@@ -1388,6 +1548,9 @@ class Mart:
             block_s: length of a block in seconds; requests of one block stay together, so it must be
                 longer than a burst of requests (null = local days of archive a)
             replicate_count: how many times the blocks are resampled (null = 200)
+            b_since: only requests of b that ended at or after this time; if this or b_until is given,
+                since and until only apply to a (null = from the first)
+            b_until: only requests of b that ended before this time (null = to the last)
 
         Columns:
             side: a or b
@@ -1421,6 +1584,8 @@ class Mart:
         client: str | None = None,
         class_of_service: str | None = None,
         block_s: float | None = None,
+        b_since: Moment | None = None,
+        b_until: Moment | None = None,
     ) -> pl.DataFrame:
         """One row per side and request that moved a file.
 
@@ -1441,6 +1606,9 @@ class Mart:
             class_of_service: only this class of service (null = all)
             block_s: length of a block in seconds; requests of one block stay together, so it must be
                 longer than a burst of requests (null = local days of archive a)
+            b_since: only requests of b that ended at or after this time; if this or b_until is given,
+                since and until only apply to a (null = from the first)
+            b_until: only requests of b that ended before this time (null = to the last)
 
         Columns:
             side: a or b; an archive may be compared with itself
@@ -1449,6 +1617,7 @@ class Mart:
             timezone: time zone of archive a, whose days are the blocks
             transfer_id: the transfer, as in mart.transfers
             direction: put or get
+            class_of_service: class of service, null if the log does not report it
             size_bytes: bytes moved
             duration_s: seconds the transfer took, as logged
             stage_s: seconds the stage took, as logged; null where there was none
@@ -5982,6 +6151,119 @@ class Mart:
             FROM mart.retries(since => now() - INTERVAL '1 month')
             GROUP BY interface, direction
             ORDER BY interface, direction
+        """
+
+    def room(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+    ) -> pl.DataFrame:
+        """One row per kind of room, library and type of cartridge.
+
+        When the room for more data ends, if it is used as fast as it was - blank cartridges, free slots
+        and purchased capacity, each for itself, because any of them may end first. Cartridges that were
+        bought or ejected change the level, but not the rate. The dates have 95 % intervals, from how
+        much the use of room varied from week to week.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only listings and days that began at or after this time (null = from the first)
+            until: only listings and days that began before this time (null = to the last)
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            source: the stream of listings or reports
+            room: blank cartridges, free slots, or purchased capacity, as in mart.room_changes
+            library: the library, or part of one, as the listing or report names it; null if it does not
+                say
+            tape_type: type of the cartridges; null for free slots, and if the listing does not say
+            level: how much room there was at the last observation - cartridges, slots or bytes
+            day_count: days from the first to the last observation; null if there is only one
+            week_count: calendar weeks in which observations after the first one were made
+            used_per_day: room used a day; negative if more became free; null if there is only one
+                observation
+            used_per_day_low: lower end of its 95 % interval; null with fewer than two weeks
+            used_per_day_high: upper end of its 95 % interval; null with fewer than two weeks
+            added: room on cartridges that were taken in, minus that on ejected ones; 0 for free slots
+            intake_count: cartridges that were taken in; for free slots, by how many there were fewer,
+                summed over the days with fewer
+            eject_count: cartridges that were ejected; for free slots, by how many there were more on
+                days with more
+            days_left: days after observed_on until the level is 0 at used_per_day; null if that is 0 or
+                less, or not known
+            days_left_low: lower end of its 95 % interval, for the use of that many days to come; null
+                with fewer than two weeks
+            days_left_high: upper end of its 95 % interval; null with fewer than two weeks, and if the
+                room may never end, because the interval of used_per_day includes 0
+            verdict: running out, not running out (nothing is used, or more becomes free), none left, or
+                not known
+            observed_on: day of the last observation
+            runs_out_on: the day that is days_left after observed_on; null if it is a century away
+            runs_out_on_low: the day that is days_left_low after observed_on; null if it is a century
+                away
+            runs_out_on_high: the day that is days_left_high after observed_on; null if it is a century
+                away
+
+        In SQL:
+
+            SELECT room, library, tape_type, level, used_per_day, verdict, runs_out_on_low, runs_out_on, runs_out_on_high
+            FROM mart.room('hpss')
+            ORDER BY days_left NULLS LAST
+        """
+
+    def room_changes(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+    ) -> pl.DataFrame:
+        """One row per day with a listing or report, and kind of room, library and type of cartridge.
+
+        How much room there was for more data, day by day, and what changed it. Blank cartridges and
+        purchased capacity come from listings of the catalogue (mart.snapshots), of which the last one
+        of each local day counts; free slots come from the site's daily report (mart.daily_figures).
+        What used room is kept apart from what cartridges brought that were taken in, or took away that
+        were ejected.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only listings and days that began at or after this time (null = from the first)
+            until: only listings and days that began before this time (null = to the last)
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            source: the stream of listings or reports
+            room: blank cartridges (nothing was written on them since they were bought or repacked),
+                free slots, or purchased capacity (what the cartridges that are not full can still hold,
+                in bytes)
+            library: the library, or part of one, as the listing or report names it; null if it does not
+                say
+            tape_type: type of the cartridges; null for free slots, and if the listing does not say
+            day_count: days since the observation before, null for the first one
+            level: how much room there was - cartridges, slots or bytes
+            used: room used since the observation before, negative if more became free, on cartridges
+                that were there both times; for free slots, all of the change; null for the first
+                observation
+            added: room on cartridges taken in since the observation before, minus that on ejected ones;
+                0 for free slots; null for the first observation
+            intake_count: cartridges that were taken in since the observation before (from another part
+                of the library, too); for free slots, by how many there are fewer; null for the first
+                observation
+            eject_count: cartridges that were ejected since the observation before; for free slots, by
+                how many there are more; null for the first observation
+            observed_on: the local day of the listing, or the day that the report covers
+
+        In SQL:
+
+            SELECT observed_on, library, level AS free_slots, intake_count, eject_count
+            FROM mart.room_changes('hpss')
+            WHERE room = 'free slots'
+            ORDER BY library, observed_on
         """
 
     def routes(

@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from scipy import stats
@@ -29,10 +30,18 @@ class Request:
     ended_us: int
     times_us: dict[str, int]
     """The transfer, stage and total times that are known."""
+    class_of_service: str | None = None
 
     @property
     def day(self) -> int:
         return self.asked_us // DAY_US
+
+    @property
+    def kind(self) -> tuple[str, str | None, int, int]:
+        """The direction, class of service, digits of the size, and which of 1, 2 and 5 they reach."""
+        digits = str(self.size_bytes)
+        step = next(step for step in (5, 2, 1) if self.size_bytes >= step * 10 ** (len(digits) - 1))
+        return self.direction, self.class_of_service, len(digits), step
 
 
 @dataclass(frozen=True)
@@ -200,3 +209,53 @@ def adjust(p_values: dict[Key, float]) -> dict[Key, float]:
         least = max(least, min(1.0, p_values[key] * (len(p_values) - rank)))
         found[key] = least
     return found
+
+
+@dataclass(frozen=True)
+class Mix:
+    """One replicate of `mart.compared_mixes`."""
+
+    a_value: float | None
+    b_value: float | None
+    service_difference: float | None
+    a_common_count: int
+    b_common_count: int
+
+
+def decompose(
+    a: Sequence[Request], b: Sequence[Request], direction: str, quantity: str, replicate: int
+) -> Mix:
+    """Split the difference of two means: replace each request of `a` by the mean of its kind in `b`."""
+    timed = [
+        [each for each in side for _ in range(weigh(replicate, each.day))
+         if direction in ("all", each.direction) and quantity in each.times_us]
+        for side in (a, b)
+    ]  # fmt: skip
+    by_kind: list[dict[Any, list[int]]] = [{}, {}]
+    for times, side in zip(by_kind, timed, strict=True):
+        for each in side:
+            times.setdefault(each.kind, []).append(each.times_us[quantity])
+    of_a, of_b = by_kind
+    swapped = [
+        (float(np.mean(of_b[each.kind])) - each.times_us[quantity]) / 1e6
+        for each in timed[0] if each.kind in of_b
+    ]  # fmt: skip
+    values = [
+        float(np.mean([each.times_us[quantity] for each in side])) / 1e6 if side else None for side in timed
+    ]
+    return Mix(
+        values[0],
+        values[1],
+        float(np.mean(swapped)) if swapped else None,
+        len(swapped),
+        sum(each.kind in of_a for each in timed[1]),
+    )
+
+
+def judge_mix(values: Sequence[float | None], block_count: int) -> tuple[float, float]:
+    """Return the interval around the first value; the others are its replicates."""
+    assert values[0] is not None
+    spread = float(np.std([each for each in values[1:] if each is not None], ddof=1))
+    error = spread * math.sqrt(block_count / (block_count - 1))
+    margin = error * float(stats.t.ppf(0.975, block_count - 1))
+    return values[0] - margin, values[0] + margin

@@ -8,8 +8,18 @@ from typing import Any
 import numpy as np
 import psycopg
 import pytest
+from psycopg.rows import dict_row
 
-from tests.integration.plain_bootstrap import DAY_US, Figure, Key, Request, Side, compare
+from tests.integration.plain_bootstrap import (
+    DAY_US,
+    Figure,
+    Key,
+    Request,
+    Side,
+    compare,
+    decompose,
+    judge_mix,
+)
 from tests.sql.cases import CASES_FOLDER, Case, insert_rows, run_query
 
 DEFAULTS: dict[str, Any] = {
@@ -32,13 +42,15 @@ def read_requests(given: dict[str, list[dict[str, Any]]], archive: str) -> list[
             )  # fmt: skip
             assert ended_us is not None
             times_s = {"transfer time": row["duration_s"], "stage time": row.get("stage_s")}
+            class_of_service = row.get("class_of_service")
             times_us = {name: round(value * 1e6) for name, value in times_s.items() if value is not None}
             if submitted_us is not None:
                 times_us["total time"] = ended_us - submitted_us
             asked_us = next(each for each in (submitted_us, started_us, ended_us) if each is not None)
             found += row.get("copies", 1) * [
-                Request(row["direction"], row["size_bytes"], asked_us, started_us, ended_us, times_us)
-            ]
+                Request(row["direction"], row["size_bytes"], asked_us, started_us, ended_us, times_us,
+                        class_of_service)
+            ]  # fmt: skip
     return found
 
 
@@ -102,7 +114,10 @@ def make_requests(seed: int, day_count: int, *, slower_s: float) -> list[Request
             if stage_us is not None:
                 times_us["stage time"] = stage_us
             size_bytes = int(dice.lognormal(14, 2))
-            found.append(Request(direction, size_bytes, asked_us, started_us, ended_us, times_us))
+            class_of_service = dice.choice(["small", "large"]) if dice.random() < 0.8 else None
+            found.append(
+                Request(direction, size_bytes, asked_us, started_us, ended_us, times_us, class_of_service)
+            )
     return found
 
 
@@ -122,15 +137,15 @@ def insert_requests(connection: psycopg.Connection, archive: str, requests: list
             INSERT INTO core.requests (
                 archive_id, source_id, transfer_id, interface, direction, size_bytes, duration_s, stage_s,
                 persona, is_counted, is_failed, is_size_saturated, is_time_ambiguous,
-                submitted_at, started_at, ended_at
+                class_of_service, submitted_at, started_at, ended_at
             )
-            SELECT archive_id, id, %s, 'unitree', %s, %s, %s, %s, 1, TRUE, FALSE, FALSE, FALSE, %s, %s, %s
+            SELECT archive_id, id, %s, 'unitree', %s, %s, %s, %s, 1, TRUE, FALSE, FALSE, FALSE, %s, %s, %s, %s
             FROM ledger.sources WHERE name = %s
             """,
             [
                 (number, each.direction, each.size_bytes, each.times_us["transfer time"] / 1e6,
                  each.times_us["stage time"] / 1e6 if "stage time" in each.times_us else None,
-                 *times, archive)
+                 each.class_of_service, *times, archive)
                 for number, (each, times) in enumerate(zip(requests, moments, strict=True), 1)
             ],
         )  # fmt: skip
@@ -147,3 +162,64 @@ def test_sql_agrees_with_the_plain_bootstrap(database: psycopg.Connection) -> No
     assert_agree(rows, compare(a, b, 40))
     assert {row["set_apart"] for row in rows} == {None, "too few"}
     assert {True, False} <= {row["is_different"] for row in rows}
+
+
+def to_time(moment_us: int) -> datetime:
+    return datetime.fromtimestamp(0, UTC) + timedelta(microseconds=moment_us)
+
+
+def test_sql_agrees_with_the_plain_bootstrap_on_two_periods(database: psycopg.Connection) -> None:
+    archives = [{"name": "a"}]
+    insert_rows(database, {"archives": archives, "sources": [{"archive": "a", "name": "a"}]})
+    requests = make_requests(3, 20, slower_s=1)
+    insert_requests(database, "a", requests)
+    first = min(each.day for each in requests)
+    # The last third of a day is in neither period.
+    ends = [first * DAY_US, (first + 8) * DAY_US - DAY_US // 3, (first + 8) * DAY_US, (first + 17) * DAY_US]
+    before, after = (
+        [each for each in requests if since <= each.ended_us < until] for since, until in (ends[:2], ends[2:])
+    )
+    call = "('a', 'a', since => %s, until => %s, b_since => %s, b_until => %s, replicate_count => 40)"
+    moments = [to_time(each) for each in ends]
+    with database.cursor(row_factory=dict_row) as cursor:
+        rows = cursor.execute("SELECT * FROM mart.compare_archives" + call, moments).fetchall()
+        mixes = cursor.execute("SELECT * FROM mart.compare_mixes" + call, moments).fetchall()
+        drawn = cursor.execute("SELECT * FROM mart.compared_mixes" + call, moments).fetchall()
+    assert_agree(rows, compare(before, after, 40))
+    assert {(row["direction"], row["quantity"]) for row in mixes} == {
+        *(
+            (direction, time)
+            for direction in ("all", "get", "put")
+            for time in ("transfer time", "total time")
+        ),
+        ("get", "stage time"),
+    }
+    expected = {
+        (row["direction"], row["quantity"], row["replicate"]): decompose(
+            before, after, row["direction"], row["quantity"], row["replicate"]
+        )
+        for row in drawn
+    }
+    for row in drawn:
+        key = (row["direction"], row["quantity"], row["replicate"])
+        for field in fields(expected[key]):
+            assert_same(row[field.name], getattr(expected[key], field.name), key, field.name)
+    for row in mixes:
+        found = [expected[row["direction"], row["quantity"], replicate] for replicate in range(41)]
+        differences = [
+            None if each.a_value is None or each.b_value is None else each.b_value - each.a_value
+            for each in found
+        ]
+        services = [each.service_difference for each in found]
+        parts = {
+            "difference": differences,
+            "service_difference": services,
+            "mix_difference": [
+                None if whole is None or service is None else whole - service
+                for whole, service in zip(differences, services, strict=True)
+            ],
+        }
+        for name, values in parts.items():
+            low, high = judge_mix(values, row["block_count"])
+            for column, value in ((name, values[0]), (f"{name}_low", low), (f"{name}_high", high)):
+                assert_same(row[column], value, row["direction"], row["quantity"], column)

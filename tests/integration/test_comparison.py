@@ -55,6 +55,22 @@ def make_even_requests(seed: int) -> Requests:
     return found
 
 
+def make_sized_requests(seed: int, *, large_share: float, slower: float = 1.0) -> Requests:
+    """Make a fortnight of bursts of small or large gets, whose time depends on their size and their burst."""
+    rng = np.random.default_rng(seed)
+    found: Requests = []
+    for day in range(DAY_COUNT):
+        for _ in range(rng.poisson(12)):
+            moment = BEGIN + timedelta(days=day, hours=rng.uniform(0, 24))
+            pace = slower * rng.lognormal(0, 0.5)
+            for _ in range(rng.geometric(0.1)):
+                moment += timedelta(seconds=rng.exponential(30))
+                size = rng.lognormal(19, 0.7) if rng.random() < large_share else rng.lognormal(13, 1)
+                duration_s = pace * (1 + size / 5e6) * rng.lognormal(0, 0.3)
+                found.append(("get", size, duration_s, None, 1.0, moment))
+    return found
+
+
 def later(requests: Requests, *, stage_s: float = 0.0, duration_s: float = 0.0) -> Requests:
     """Return the same requests with each stage or transfer taking that much longer."""
     return [
@@ -153,6 +169,45 @@ def test_an_extra_minute_of_staging_is_always_found(connection: psycopg.Connecti
         assert mean["difference_low"] > 0
 
 
+def split_difference(
+    connection: psycopg.Connection, a: Requests, b: Requests, part: str
+) -> tuple[float, float]:
+    """Return the interval of a part of the difference of the mean transfer times."""
+    with connection.transaction(force_rollback=True):
+        insert_requests(connection, "a", a)
+        insert_requests(connection, "b", b)
+        (row,) = run_query(
+            connection,
+            """
+            SELECT * FROM mart.compare_mixes('a', 'b')
+            WHERE direction = 'get' AND quantity = 'transfer time'
+            """,
+        )
+    return row[f"{part}_difference_low"], row[f"{part}_difference_high"]
+
+
+@pytest.mark.slow
+@pytest.mark.study("sql/simulation", "sql/statistics")
+def test_another_mix_is_hardly_ever_called_service(connection: psycopg.Connection):
+    alarms = 0
+    for seed in range(7):
+        a = make_sized_requests(seed, large_share=0.1)
+        b = make_sized_requests(1000 + seed, large_share=0.4)
+        low, high = split_difference(connection, a, b, "service")
+        alarms += not low <= 0 <= high
+        assert split_difference(connection, a, b, "mix")[0] > 0
+    # As above. (docs/explanation/comparisons.md says what a study of 40 pairs gave.)
+    assert alarms <= 2
+
+
+@pytest.mark.study("sql/simulation", "sql/statistics")
+def test_slower_service_is_found_in_another_mix(connection: psycopg.Connection):
+    a = make_sized_requests(1, large_share=0.4)
+    b = make_sized_requests(1001, large_share=0.1, slower=2)
+    assert split_difference(connection, a, b, "service")[0] > 0
+    assert split_difference(connection, a, b, "mix")[1] < 0
+
+
 def test_archives_with_the_same_requests_are_compared_request_by_request(connection: psycopg.Connection):
     a = make_requests(1)
     key = ("get", "transfer time", "mean")
@@ -187,15 +242,38 @@ def run_compare(warehouse: Warehouse, *arguments: str) -> Any:
     return CliRunner().invoke(compare, [*arguments], obj=None, catch_exceptions=False, color=True)
 
 
+def make_changed_transfers() -> list[dict[str, Any]]:
+    """Make gets that take twice as long after 14 January, when fewer of them are small.
+
+    Before, half of each day's 40 gets are small and take 1 s, and the others take ten times as long; after,
+    a fifth of them is small. The days of each period differ by tenths of a second.
+    """
+    transfers = []
+    for day in [*range(10, 14), *range(15, 19)]:
+        for place in range(40):
+            is_small = place % 2 == 0 if day < 14 else place % 5 == 0
+            duration_s = (1 if is_small else 10) * (1 if day < 14 else 2) + day % 4 / 10
+            transfers.append(
+                {
+                    "archive": "changed",
+                    "ended_at": f"2000-01-{day}T{place // 2:02}:{place % 2 * 30:02}:00Z",
+                    "duration_s": duration_s,
+                    "size_bytes": 1_000 if is_small else 1_000_000,
+                }
+            )
+    return transfers
+
+
 @pytest.fixture
 def filled(warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch) -> Warehouse:
     """Fill the warehouse with archives to compare.
 
     `slow` and `fast` have requests at the same times on two days, `made-up` is synthetic, `empty` has no
-    requests, and the others are simulation runs.
+    requests, `changed` was configured differently on 14 January, and the others are simulation runs.
     """
     archives = {"slow": "measured", "fast": "measured", "made-up": "synthetic", "run": "simulated",
-                "never": "simulated", "stuck": "simulated", "empty": "measured"}  # fmt: skip
+                "never": "simulated", "stuck": "simulated", "empty": "measured",
+                "changed": "measured"}  # fmt: skip
     moments = [f"2000-01-{day}T{hour:02}:00:00Z" for day in (15, 16) for hour in range(20)]
     transfers = [
         {"archive": name, "ended_at": moment, "duration_s": duration_s, "size_bytes": 1000}
@@ -207,14 +285,20 @@ def filled(warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch) -> Warehouse:
             connection,
             {
                 "archives": [{"name": name, "kind": kind} for name, kind in archives.items()],
-                "transfers": transfers,
+                "transfers": [*transfers, *make_changed_transfers()],
+                "sources": [{"archive": name, "name": name} for name in archives],
+                "config_changes": [
+                    {"archive": "changed", "kind": "other", "note": "new disks",
+                     "started_at": "2000-01-14T00:00:00Z", "ended_at": "2000-01-15T00:00:00Z"},
+                    {"archive": "slow", "kind": "other", "started_at": "2000-01-14T00:00:00Z"},
+                ],
                 "simulation_runs": [
                     {"archive": "run", "demand_name": "made-up", "demand_kind": "synthetic"},
                     {"archive": "never", "steady_at": None},
                     {"archive": "stuck", "unfinished_count": 5},
                 ],
             },
-        )
+        )  # fmt: skip
     monkeypatch.setattr(
         "tapewise.simulator.comparisons_cli.open_ready_warehouse", lambda _settings: nullcontext(warehouse)
     )
@@ -313,6 +397,16 @@ def test_since_and_until_follow_the_clock_of_a(filled: Warehouse):
         (["nowhere", "slow"], "no archive is called 'nowhere'"),
         (["slow", "never"], "the run of archive 'never' never became steady"),
         (["slow", "stuck"], "5 requests of archive 'stuck' never ended"),
+        (
+            ["slow", "--before", "..2000-01-01", "--after", "2000-01-01.."],
+            "archive 'slow' has no request to compare in the period of --before",
+        ),
+        (
+            ["slow", "--before", "..2000-02-01", "--after", "2000-02-01.."],
+            "archive 'slow' has no request to compare in the period of --after",
+        ),
+        (["slow", "--change", "7"], "no configuration change of archive 'slow' has number 7"),
+        (["never", "--change", "2000-01-16"], "the run of archive 'never' never became steady"),
         (["slow", "empty"], "archive 'empty' has no request to compare in that time"),
         (["slow", "fast", "--interface", "hsi"], "archive 'slow' has no request to compare in that time"),
         (["slow", "fast", "--since", "2001-01-01"], "archive 'slow' has no request to compare in that time"),
@@ -323,3 +417,95 @@ def test_archives_that_cannot_be_compared_are_refused(filled: Warehouse, argumen
         run_compare(filled, *arguments)
     assert message in caught.value.message
     assert caught.value.hint
+
+
+# Two periods of one archive
+
+
+PERIODS = ["changed", "--before", "2000-01-10..2000-01-14", "--after", "2000-01-15..2000-01-19"]
+
+
+def test_two_periods_have_a_headline_that_splits_service_from_mix(filled: Warehouse):
+    said = CliRunner().invoke(compare, PERIODS)
+    assert said.exit_code == 0
+    lines = said.output.splitlines()
+    assert lines[0] == "before: changed (measured), 2000-01-10 00:00 to 2000-01-13 19:30 UTC"
+    assert lines[1] == "after: changed (measured), 2000-01-15 00:00 to 2000-01-18 19:30 UTC"
+    # Before: (1 + 10) / 2, after: (2 + 4 * 20) / 5, with the mix of before: (2 + 20) / 2.
+    assert lines[3].startswith(
+        "The mean time of a transfer rose from 5.65 s (before) to 16.55 s (after): +10.9 s"
+    )
+    assert lines[3].endswith("more than chance).")
+    assert lines[4].startswith("  service: +5.5 s (95 % interval ")
+    assert lines[5].startswith("  mix:     +5.4 s (95 % interval ")
+    # Four days less the half hour after the last request.
+    assert lines[6].startswith("  load:    41.97 requests a day (before), 41.97 (after): +0 (95 % interval")
+    assert lines[6].endswith("within chance)")
+    assert "before" in lines[8]
+    assert "after" in lines[8]
+    assert "circular" not in said.output.lower()
+
+
+def test_periods_in_json_say_nothing_of_circularity(filled: Warehouse):
+    said = json.loads(run_compare(filled, *PERIODS, "--json").output)
+    assert "circular" not in json.dumps(said)
+    assert said["headline"].startswith("The mean time of a transfer rose")
+    assert said["are_periods"]
+    (mix,) = (
+        each for each in said["mixes"] if each["direction"] == "get" and each["quantity"] == "transfer time"
+    )
+    assert mix["service_difference"] == pytest.approx(5.5)
+    # Two archives are said to be circular only if one of them is not measured.
+    assert "is_circular" not in json.loads(run_compare(filled, "slow", "fast", "--json").output)
+    assert json.loads(run_compare(filled, "slow", "made-up", "--json").output)["is_circular"]
+    assert json.loads(run_compare(filled, "slow", "run", "--json").output)["mixes"] == []
+
+
+def test_periods_of_made_up_logs_are_not_circular(filled: Warehouse):
+    said = run_compare(filled, "made-up", "--before", "..2000-01-16", "--after", "2000-01-16..")
+    assert "made-up (synthetic)" in said.output
+    assert "circular" not in said.output.lower()
+    simulated = run_compare(filled, "run", "--before", "..2000-01-16", "--after", "2000-01-16..")
+    assert "CIRCULAR" in simulated.output
+
+
+def test_a_change_gives_as_many_days_before_as_after(filled: Warehouse):
+    with filled.connect(Role.READER) as connection:
+        rows = connection.execute("SELECT config_change_id, archive FROM mart.config_changes").fetchall()
+    numbers = {archive: number for number, archive in rows}
+    by_number = run_compare(filled, "changed", "--change", str(numbers["changed"]), "--days", "3", "--json")
+    said = json.loads(by_number.output)
+    assert said["a"]["began_at"].startswith("2000-01-11")
+    assert said["a"]["ended_at"].startswith("2000-01-13")
+    assert said["b"]["began_at"].startswith("2000-01-15")
+    assert said["b"]["ended_at"].startswith("2000-01-17")
+    # Before a time and after it, without what lasts in between.
+    said = json.loads(
+        run_compare(filled, "changed", "--change", "2000-01-16", "--days", "1", "--json").output
+    )
+    assert said["a"]["ended_at"].startswith("2000-01-15")
+    assert said["b"]["began_at"].startswith("2000-01-16")
+    assert said["b"]["ended_at"].startswith("2000-01-16")
+    with pytest.raises(SimulationError, match="no configuration change of archive 'changed' has number"):
+        run_compare(filled, "changed", "--change", str(numbers["slow"]))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["slow"], "Missing argument 'B', or the options '--before' and '--after'."),
+        (["slow", "--before", "..2000-01-16"], "Missing option '--after', which '--before' needs."),
+        (["slow", "--after", "2000-01-16.."], "Missing option '--before', which '--after' needs."),
+        (["slow", "fast", "--change", "1"], "are for periods of one archive: omit 'B'."),
+        (["slow", "--change", "1", "--since", "2000-01-01"], "'--since' and '--until' are for two archives"),
+        (["slow", "--change", "1", "--before", "..2000-01-16"], "'--change' replaces '--before'"),
+        (["slow", "--before", "2000-01-16", "--after", "2000-01-16.."],
+         "Invalid value for '--before': '2000-01-16' is not a range: write"),
+        (["slow", "--before", "..2000-01-16", "--after", "2000-01-15.."],
+         "Invalid value for '--after': the range must not begin before --before ends"),
+    ],
+)  # fmt: skip
+def test_wrong_periods_are_wrong_usage(filled: Warehouse, arguments: list[str], message: str):
+    said = run_compare(filled, *arguments)
+    assert said.exit_code == 2
+    assert message in " ".join(said.output.split())

@@ -7,7 +7,7 @@ import click
 import pytest
 
 from tapewise.schema.errors import MomentError
-from tapewise.schema.moments import is_timezone, place_range, place_time
+from tapewise.schema.moments import TypedRange, is_timezone, place_range, place_time
 
 
 @pytest.mark.parametrize(
@@ -75,3 +75,15 @@ def test_every_zone_of_the_form_area_city_is_known() -> None:
 )
 def test_other_names_are_no_zones(name: str) -> None:
     assert not is_timezone(name)
+
+
+def test_a_range_has_one_end_at_least() -> None:
+    first, second = datetime(1998, 8, 1), datetime(1998, 9, 1, 8)
+    assert TypedRange().convert("1998-08-01..1998-09-01T08:00", None, None) == (first, second)
+    assert TypedRange().convert("1998-08-01..", None, None) == (first, None)
+    assert TypedRange().convert("..1998-09-01T08:00", None, None) == (None, second)
+    for typed in ("..", "1998-08-01", "", "1998-08-01-1998-09-01"):
+        with pytest.raises(click.BadParameter, match="is not a range: write"):
+            TypedRange().convert(typed, None, None)
+    with pytest.raises(click.BadParameter, match="'soon' is not a time"):
+        TypedRange().convert("1998-08-01..soon", None, None)

@@ -8,7 +8,9 @@ CREATE FUNCTION mart.compare_archives(
     client text DEFAULT NULL,
     class_of_service text DEFAULT NULL,
     block_s double precision DEFAULT NULL,
-    replicate_count integer DEFAULT NULL
+    replicate_count integer DEFAULT NULL,
+    b_since timestamptz DEFAULT NULL,
+    b_until timestamptz DEFAULT NULL
 ) RETURNS TABLE (
     a text,
     b text,
@@ -49,7 +51,9 @@ WITH figures AS (
             client => compare_archives.client,
             class_of_service => compare_archives.class_of_service,
             block_s => compare_archives.block_s,
-            replicate_count => compare_archives.replicate_count
+            replicate_count => compare_archives.replicate_count,
+            b_since => compare_archives.b_since,
+            b_until => compare_archives.b_until
         ) AS means
     UNION ALL
     SELECT quantiles.*
@@ -64,7 +68,9 @@ WITH figures AS (
             client => compare_archives.client,
             class_of_service => compare_archives.class_of_service,
             block_s => compare_archives.block_s,
-            replicate_count => compare_archives.replicate_count
+            replicate_count => compare_archives.replicate_count,
+            b_since => compare_archives.b_since,
+            b_until => compare_archives.b_until
         ) AS quantiles
 ),
 

@@ -7,7 +7,9 @@ CREATE FUNCTION mart.compared_blocks(
     direction text DEFAULT NULL,
     client text DEFAULT NULL,
     class_of_service text DEFAULT NULL,
-    block_s double precision DEFAULT NULL
+    block_s double precision DEFAULT NULL,
+    b_since timestamptz DEFAULT NULL,
+    b_until timestamptz DEFAULT NULL
 ) RETURNS TABLE (
     side text,
     direction text,
@@ -32,7 +34,9 @@ WITH requests AS MATERIALIZED (
             interface => compared_blocks.interface,
             direction => compared_blocks.direction,
             client => compared_blocks.client,
-            class_of_service => compared_blocks.class_of_service
+            class_of_service => compared_blocks.class_of_service,
+            b_since => compared_blocks.b_since,
+            b_until => compared_blocks.b_until
         ) AS requests
 ),
 

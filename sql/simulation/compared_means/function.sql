@@ -8,7 +8,9 @@ CREATE FUNCTION mart.compared_means(
     client text DEFAULT NULL,
     class_of_service text DEFAULT NULL,
     block_s double precision DEFAULT NULL,
-    replicate_count integer DEFAULT NULL
+    replicate_count integer DEFAULT NULL,
+    b_since timestamptz DEFAULT NULL,
+    b_until timestamptz DEFAULT NULL
 ) RETURNS TABLE (
     side text,
     direction text,
@@ -37,7 +39,9 @@ WITH requests AS MATERIALIZED (
             direction => compared_means.direction,
             client => compared_means.client,
             class_of_service => compared_means.class_of_service,
-            block_s => compared_means.block_s
+            block_s => compared_means.block_s,
+            b_since => compared_means.b_since,
+            b_until => compared_means.b_until
         ) AS requests
 ),
 
@@ -57,7 +61,9 @@ blocks AS MATERIALIZED (
             direction => compared_means.direction,
             client => compared_means.client,
             class_of_service => compared_means.class_of_service,
-            block_s => compared_means.block_s
+            block_s => compared_means.block_s,
+            b_since => compared_means.b_since,
+            b_until => compared_means.b_until
         ) AS blocks
 ),
 

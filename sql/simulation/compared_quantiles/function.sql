@@ -8,7 +8,9 @@ CREATE FUNCTION mart.compared_quantiles(
     client text DEFAULT NULL,
     class_of_service text DEFAULT NULL,
     block_s double precision DEFAULT NULL,
-    replicate_count integer DEFAULT NULL
+    replicate_count integer DEFAULT NULL,
+    b_since timestamptz DEFAULT NULL,
+    b_until timestamptz DEFAULT NULL
 ) RETURNS TABLE (
     side text,
     direction text,
@@ -37,7 +39,9 @@ WITH requests AS (
             direction => compared_quantiles.direction,
             client => compared_quantiles.client,
             class_of_service => compared_quantiles.class_of_service,
-            block_s => compared_quantiles.block_s
+            block_s => compared_quantiles.block_s,
+            b_since => compared_quantiles.b_since,
+            b_until => compared_quantiles.b_until
         ) AS requests
 ),
 
@@ -202,12 +206,17 @@ SELECT
 
     shifted.request_count::bigint AS request_count,
     sorted.block_count,
-    sorted.values_us[
-        least(
-            greatest(ceil(shifted.shifted_rank), 1),
-            sorted.request_count
-        )::integer
-    ] / 1e6::double precision AS value,
+    -- greatest ignores nulls, but without any request there is no quantile.
+    CASE
+        WHEN shifted.shifted_rank IS NOT NULL
+            THEN
+                sorted.values_us[
+                    least(
+                        greatest(ceil(shifted.shifted_rank), 1),
+                        sorted.request_count
+                    )::integer
+                ] / 1e6::double precision
+    END AS value,
 
     sorted.span_began_at,
     sorted.span_ended_at

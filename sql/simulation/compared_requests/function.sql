@@ -7,7 +7,9 @@ CREATE FUNCTION mart.compared_requests(
     direction text DEFAULT NULL,
     client text DEFAULT NULL,
     class_of_service text DEFAULT NULL,
-    block_s double precision DEFAULT NULL
+    block_s double precision DEFAULT NULL,
+    b_since timestamptz DEFAULT NULL,
+    b_until timestamptz DEFAULT NULL
 ) RETURNS TABLE (
     side text,
     archive text,
@@ -15,6 +17,7 @@ CREATE FUNCTION mart.compared_requests(
     timezone text,
     transfer_id bigint,
     direction text,
+    class_of_service text,
     size_bytes bigint,
     duration_s double precision,
     stage_s double precision,
@@ -40,27 +43,6 @@ runs AS (
     SELECT * FROM mart.simulation_runs
 ),
 
--- Requests of other interfaces, and failed ones, are read too, because they show how far the log extends.
-requests AS MATERIALIZED (
-    SELECT
-        requests.*,
-        coalesce(requests.submitted_at, requests.started_at, requests.ended_at) AS asked_at,
-        extract(EPOCH FROM requests.ended_at - requests.submitted_at)::double precision AS measured_total_s
-    FROM mart.requests
-    WHERE
-        requests.archive IN (compared_requests.a, compared_requests.b)
-        AND requests.ended_at >= coalesce(compared_requests.since, timestamptz '-infinity')
-        AND requests.ended_at < coalesce(compared_requests.until, timestamptz 'infinity')
-),
-
-last_ones AS (
-    SELECT
-        requests.archive,
-        max(requests.asked_at) AS last_at
-    FROM requests
-    GROUP BY requests.archive
-),
-
 sides AS (
     SELECT
         sides.side,
@@ -71,6 +53,56 @@ sides AS (
     FROM (VALUES ('a', compared_requests.a), ('b', compared_requests.b)) AS sides (side, archive)
     INNER JOIN archives ON sides.archive = archives.archive
     LEFT JOIN runs ON sides.archive = runs.archive
+),
+
+-- Requests of other interfaces, and failed ones, are read too, because they show how far the log extends.
+-- Each side is read by itself, because both may be the same archive at different times.
+side_requests AS (
+    SELECT
+        'a' AS side,
+        requests.*
+    FROM mart.requests
+    WHERE
+        requests.archive = compared_requests.a
+        AND requests.ended_at >= coalesce(compared_requests.since, timestamptz '-infinity')
+        AND requests.ended_at < coalesce(compared_requests.until, timestamptz 'infinity')
+    UNION ALL
+    SELECT
+        'b' AS side,
+        requests.*
+    FROM mart.requests
+    WHERE
+        requests.archive = compared_requests.b
+        AND requests.ended_at >= coalesce(
+            compared_requests.b_since,
+            CASE WHEN compared_requests.b_until IS NULL THEN compared_requests.since END,
+            timestamptz '-infinity'
+        )
+        AND requests.ended_at < coalesce(
+            compared_requests.b_until,
+            CASE WHEN compared_requests.b_since IS NULL THEN compared_requests.until END,
+            timestamptz 'infinity'
+        )
+),
+
+requests AS MATERIALIZED (
+    SELECT
+        side_requests.*,
+        coalesce(
+            side_requests.submitted_at, side_requests.started_at, side_requests.ended_at
+        ) AS asked_at,
+        extract(
+            EPOCH FROM side_requests.ended_at - side_requests.submitted_at
+        )::double precision AS measured_total_s
+    FROM side_requests
+),
+
+last_ones AS (
+    SELECT
+        requests.side,
+        max(requests.asked_at) AS last_at
+    FROM requests
+    GROUP BY requests.side
 ),
 
 -- An archive with the same requests as a simulated one is compared with it over the same time. An archive
@@ -89,7 +121,7 @@ cuts AS (
         ) AS steady_at
     FROM sides AS mine
     INNER JOIN sides AS others ON mine.side <> others.side
-    INNER JOIN last_ones ON mine.archive = last_ones.archive
+    INNER JOIN last_ones ON mine.side = last_ones.side
     WHERE NOT (mine.is_never_steady OR others.is_never_steady)
 ),
 
@@ -102,7 +134,7 @@ spans AS (
         min(requests.asked_at) AS span_began_at,
         max(requests.ended_at) AS span_ended_at
     FROM cuts
-    INNER JOIN requests ON cuts.archive = requests.archive AND cuts.steady_at <= requests.asked_at
+    INNER JOIN requests ON cuts.side = requests.side AND cuts.steady_at <= requests.asked_at
     GROUP BY cuts.side, cuts.archive, cuts.timezone, cuts.steady_at
 )
 
@@ -113,6 +145,7 @@ SELECT
     spans.timezone,
     requests.transfer_id,
     requests.direction,
+    requests.class_of_service,
 
     requests.size_bytes,
     requests.duration_s,
@@ -146,7 +179,7 @@ SELECT
     spans.span_began_at,
     spans.span_ended_at
 FROM spans
-INNER JOIN requests ON spans.archive = requests.archive AND spans.steady_at <= requests.asked_at
+INNER JOIN requests ON spans.side = requests.side AND spans.steady_at <= requests.asked_at
 WHERE
     requests.transfer_id IS NOT NULL
     AND requests.is_failed IS NOT TRUE
