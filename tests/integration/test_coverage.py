@@ -60,6 +60,7 @@ OF_COUNTS = {"file_days"}
 BY_NUMBER = {"transfer_names": ("transfers", "transfer_id"), "unitree_job_names": ("unitree_jobs", "job_id")}
 # These also have rows for unknown values. The conditions leave them out.
 IS_KNOWN = {"cache_hits": "hit_ratio IS NOT NULL", "trace_requests": "left_out IS NULL"}
+IS_KNOWN |= {"tape_coverage": "last_event_at IS NOT NULL"}
 # These list kinds of lines that not every log has.
 OF_SOME_LINES = {"ignored_lines", "rejected_reasons"}
 FED = [each for each in read_mart() if each.metadata.needs and each.name not in OF_MODELS | OF_COUNTS]
