@@ -44,26 +44,16 @@ WITH coverage AS MATERIALIZED (
     WHERE drive_hours.archive IS NULL OR tape_coverage.archive = drive_hours.archive
 ),
 
--- A day is one period of at most two days.
-periods AS (
-    SELECT CASE drive_hours.period WHEN 'hour' THEN 3600 ELSE 172800 END AS longest_s
-    WHERE drive_hours.period IN ('hour', 'day')
-),
-
--- Mounts and files alike are spans of time, so that both are divided in one place.
+-- Mounts, their steps and files alike are spans of time, so that all are divided in one place.
 spans AS (
     SELECT
         mounts.archive,
         mounts.timezone,
         mounts.drive,
-        TRUE AS is_mount,
-        FALSE AS is_timed,
+        steps.step,
         mounts.is_unfinished,
-        mounts.occupied_from AS span_from,
-        mounts.positioned_at,
-        mounts.idle_from,
-        mounts.dismount_requested_at,
-        mounts.occupied_until AS span_until,
+        greatest(steps.begun_at, mounts.occupied_from) AS span_from,
+        steps.ended_at AS span_until,
         mounts.range_from,
         mounts.range_until
     FROM
@@ -76,18 +66,24 @@ spans AS (
             tape_type => drive_hours.tape_type,
             drive => drive_hours.drive
         ) AS mounts
+    CROSS JOIN
+        LATERAL (
+            VALUES
+            ('mount', mounts.occupied_from, mounts.occupied_until),
+            ('mounting', mounts.occupied_from, mounts.positioned_at),
+            ('lazy wait', mounts.idle_from, mounts.dismount_requested_at),
+            ('dismounting', mounts.dismount_requested_at, mounts.occupied_until)
+        ) AS steps (step, begun_at, ended_at)
+    -- Unknown steps are left out, too.
+    WHERE steps.begun_at <= steps.ended_at AND mounts.occupied_from <= steps.ended_at
     UNION ALL
     SELECT
         operations.archive,
         operations.timezone,
         operations.drive,
-        FALSE AS is_mount,
-        operations.is_timed,
+        CASE WHEN operations.is_timed THEN 'file' ELSE 'untimed file' END AS step,
         FALSE AS is_unfinished,
         operations.transferring_from AS span_from,
-        NULL AS positioned_at,
-        NULL AS idle_from,
-        NULL AS dismount_requested_at,
         operations.transferring_until AS span_until,
         operations.range_from,
         operations.range_until
@@ -104,100 +100,40 @@ spans AS (
 ),
 
 -- The last microsecond of a span is in it, but its end is not. A span without length is at its beginning.
-clipped AS (
-    SELECT
-        spans.*,
-        greatest(spans.span_from, spans.range_from) AS clipped_from,
-        least(
-            greatest(spans.span_until - interval '1 microsecond', spans.span_from),
-            spans.range_until - interval '1 microsecond'
-        ) AS last_at
-    FROM spans
-),
-
--- Hours are counted from midnight, so a day has 23 or 25 of them where clocks change.
 parts AS (
     SELECT
-        clipped.*,
-        days.day_at + make_interval(secs => numbers.number * periods.longest_s) AS starts_at,
-        least(
-            days.day_at + make_interval(secs => (numbers.number + 1) * periods.longest_s), days.next_at
-        ) AS ends_at
-    FROM clipped
-    CROSS JOIN periods
-    -- Where clocks go back across midnight, a day begins at the second midnight, so minutes before it are in
-    -- the day before, although they have the date of the next.
+        spans.*,
+        periods.starts_at,
+        periods.ends_at,
+        least(spans.span_until, periods.ends_at) - greatest(spans.span_from, periods.starts_at) AS spent
+    FROM spans
     CROSS JOIN
-        LATERAL (
-            VALUES (date_trunc('day', clipped.clipped_from, clipped.timezone))
-        ) AS midnights (midnight_at)
-    CROSS JOIN
-        LATERAL (
-            SELECT
-                series.day_at,
-                date_add(series.day_at, interval '1 day', clipped.timezone) AS next_at
-            FROM
-                generate_series(
-                    CASE
-                        WHEN midnights.midnight_at <= clipped.clipped_from THEN midnights.midnight_at
-                        ELSE date_subtract(midnights.midnight_at, interval '1 day', clipped.timezone)
-                    END,
-                    clipped.last_at,
-                    interval '1 day',
-                    clipped.timezone
-                ) AS series (day_at)
-        ) AS days
-    CROSS JOIN
-        LATERAL generate_series(
-            greatest(
-                floor(date_part('epoch', clipped.clipped_from - days.day_at) / periods.longest_s), 0
-            )::integer,
-            floor(
-                date_part(
-                    'epoch', least(clipped.last_at, days.next_at - interval '1 microsecond') - days.day_at
-                )
-                / periods.longest_s
-            )::integer
-        ) AS numbers (number)
+        LATERAL mart.local_periods(
+            from_at => greatest(spans.span_from, spans.range_from),
+            last_at => least(
+                greatest(spans.span_until - interval '1 microsecond', spans.span_from),
+                spans.range_until - interval '1 microsecond'
+            ),
+            timezone => spans.timezone,
+            period => drive_hours.period
+        ) AS periods
 ),
 
 sums AS (
     SELECT
         parts.archive,
         parts.drive,
-        count(*) FILTER (WHERE parts.is_mount AND parts.span_from >= parts.starts_at) AS mount_count,
-        count(*) FILTER (WHERE parts.is_unfinished AND parts.span_until <= parts.ends_at) AS unfinished_count,
-        count(*) FILTER (WHERE parts.is_timed) AS timed_count,
-        count(*) FILTER (WHERE NOT parts.is_mount AND NOT parts.is_timed) AS untimed_count,
-        sum(
-            least(parts.span_until, parts.ends_at) - greatest(parts.span_from, parts.starts_at)
-        ) FILTER (WHERE parts.is_mount) AS occupied,
-        sum(
-            greatest(
-                least(parts.positioned_at, parts.span_until, parts.ends_at)
-                - greatest(parts.span_from, parts.starts_at),
-                interval '0'
-            )
-        ) FILTER (WHERE parts.positioned_at IS NOT NULL) AS mounting,
-        sum(
-            least(parts.span_until, parts.ends_at) - greatest(parts.span_from, parts.starts_at)
-        ) FILTER (WHERE parts.is_timed) AS transferring,
-        sum(
-            greatest(
-                least(parts.dismount_requested_at, parts.ends_at)
-                - greatest(parts.idle_from, parts.span_from, parts.starts_at),
-                interval '0'
-            )
-        ) FILTER (
-            WHERE parts.idle_from IS NOT NULL AND parts.dismount_requested_at IS NOT NULL
-        ) AS lazy_wait,
-        sum(
-            greatest(
-                least(parts.span_until, parts.ends_at)
-                - greatest(parts.dismount_requested_at, parts.span_from, parts.starts_at),
-                interval '0'
-            )
-        ) FILTER (WHERE parts.dismount_requested_at IS NOT NULL) AS dismounting,
+        count(*) FILTER (WHERE parts.step = 'mount' AND parts.span_from >= parts.starts_at) AS mount_count,
+        count(*) FILTER (
+            WHERE parts.step = 'mount' AND parts.is_unfinished AND parts.span_until <= parts.ends_at
+        ) AS unfinished_count,
+        count(*) FILTER (WHERE parts.step = 'file') AS timed_count,
+        count(*) FILTER (WHERE parts.step = 'untimed file') AS untimed_count,
+        sum(parts.spent) FILTER (WHERE parts.step = 'mount') AS occupied,
+        sum(parts.spent) FILTER (WHERE parts.step = 'mounting') AS mounting,
+        sum(parts.spent) FILTER (WHERE parts.step = 'file') AS transferring,
+        sum(parts.spent) FILTER (WHERE parts.step = 'lazy wait') AS lazy_wait,
+        sum(parts.spent) FILTER (WHERE parts.step = 'dismounting') AS dismounting,
         parts.starts_at
     FROM parts
     GROUP BY parts.archive, parts.drive, parts.starts_at
@@ -227,45 +163,28 @@ calendar AS (
         used.archive,
         used.kind,
         used.drive,
-        used.first_at,
-        used.last_at,
-        days.day::date AS starts_on,
-        days.midnight_at + make_interval(secs => numbers.number * periods.longest_s) AS starts_at,
-        least(
-            days.midnight_at + make_interval(secs => (numbers.number + 1) * periods.longest_s), days.next_at
-        ) AS ends_at
+        periods.starts_at <= used.first_at OR periods.ends_at > used.last_at AS is_edge,
+        periods.starts_at,
+        periods.ends_at,
+        periods.starts_on
     FROM used
-    CROSS JOIN periods
     CROSS JOIN
-        LATERAL (
-            SELECT
-                series.day,
-                series.day AT TIME ZONE used.timezone AS midnight_at,
-                (series.day + interval '1 day') AT TIME ZONE used.timezone AS next_at
-            FROM
-                generate_series(
-                    greatest(
-                        date_trunc('day', used.first_at AT TIME ZONE used.timezone) - interval '1 day',
-                        date_trunc(
-                            'day',
-                            coalesce(drive_hours.since, timestamptz '-infinity') AT TIME ZONE used.timezone
-                        )
-                    ),
-                    least(
-                        used.last_at,
-                        coalesce(drive_hours.until, timestamptz 'infinity') - interval '1 microsecond'
-                    ) AT TIME ZONE used.timezone,
-                    interval '1 day'
-                ) AS series (day)
-            WHERE
-                coalesce(drive_hours.since, timestamptz '-infinity')
-                < coalesce(drive_hours.until, timestamptz 'infinity')
-        ) AS days
-    CROSS JOIN
-        LATERAL generate_series(
-            0,
-            ceil(date_part('epoch', days.next_at - days.midnight_at) / periods.longest_s)::integer - 1
-        ) AS numbers (number)
+        LATERAL mart.local_periods(
+            from_at => greatest(used.first_at, date_trunc('day', drive_hours.since, used.timezone)),
+            last_at => least(
+                used.last_at,
+                date_add(
+                    date_trunc('day', drive_hours.until - interval '1 microsecond', used.timezone),
+                    interval '1 day',
+                    used.timezone
+                ) - interval '1 microsecond'
+            ),
+            timezone => used.timezone,
+            period => drive_hours.period
+        ) AS periods
+    WHERE
+        coalesce(drive_hours.since, timestamptz '-infinity')
+        < coalesce(drive_hours.until, timestamptz 'infinity')
 ),
 
 filled AS (
@@ -289,7 +208,7 @@ filled AS (
             AS lazy_wait_s,
         CASE WHEN coverage.has_dismount_times THEN coalesce(date_part('epoch', sums.dismounting), 0) END
             AS dismounting_s,
-        calendar.starts_at <= calendar.first_at OR calendar.ends_at > calendar.last_at AS is_edge,
+        calendar.is_edge,
         calendar.starts_at,
         calendar.starts_on
     FROM calendar
@@ -299,7 +218,6 @@ filled AS (
             calendar.archive = sums.archive
             AND calendar.drive = sums.drive
             AND calendar.starts_at = sums.starts_at
-    WHERE calendar.ends_at > calendar.first_at AND calendar.starts_at <= calendar.last_at
 )
 
 SELECT
