@@ -53,9 +53,7 @@ spans AS (
         steps.step,
         mounts.is_unfinished,
         greatest(steps.begun_at, mounts.occupied_from) AS span_from,
-        steps.ended_at AS span_until,
-        mounts.range_from,
-        mounts.range_until
+        steps.ended_at AS span_until
     FROM
         mart.selected_mounts(
             archive => drive_hours.archive,
@@ -84,9 +82,7 @@ spans AS (
         CASE WHEN operations.is_timed THEN 'file' ELSE 'untimed file' END AS step,
         FALSE AS is_unfinished,
         operations.transferring_from AS span_from,
-        operations.transferring_until AS span_until,
-        operations.range_from,
-        operations.range_until
+        operations.transferring_until AS span_until
     FROM
         mart.selected_operations(
             archive => drive_hours.archive,
@@ -99,7 +95,8 @@ spans AS (
         ) AS operations
 ),
 
--- The last microsecond of a span is in it, but its end is not. A span without length is at its beginning.
+-- The last microsecond of a span is in it, but its end is not. A span without length is at its beginning. Parts
+-- before or after the range match no period of the calendar.
 parts AS (
     SELECT
         spans.*,
@@ -109,11 +106,8 @@ parts AS (
     FROM spans
     CROSS JOIN
         LATERAL mart.local_periods(
-            from_at => greatest(spans.span_from, spans.range_from),
-            last_at => least(
-                greatest(spans.span_until - interval '1 microsecond', spans.span_from),
-                spans.range_until - interval '1 microsecond'
-            ),
+            from_at => spans.span_from,
+            last_at => greatest(spans.span_until - interval '1 microsecond', spans.span_from),
             timezone => spans.timezone,
             period => drive_hours.period
         ) AS periods

@@ -49,13 +49,11 @@ files AS (
             AS task,
         count(*) FILTER (WHERE NOT operations.is_timed) AS untimed_count,
         count(*) FILTER (WHERE operations.is_timed) AS timed_count,
+        -- Untimed files have no length.
         sum(
-            greatest(
-                least(operations.transferring_until, operations.range_until)
-                - greatest(operations.transferring_from, operations.range_from),
-                interval '0'
-            )
-        ) FILTER (WHERE operations.is_timed) AS transferring
+            least(operations.transferring_until, operations.range_until)
+            - greatest(operations.transferring_from, operations.range_from)
+        ) AS transferring
     FROM
         mart.selected_operations(
             archive => drive_usage.archive,
@@ -115,7 +113,7 @@ sums AS (
         sum(mounts.size_bytes) FILTER (WHERE mounts.is_begun) AS size_bytes,
         coalesce(sum(mounts.timed_count), 0)::bigint AS timed_count,
         coalesce(sum(mounts.untimed_count), 0)::bigint AS untimed_count,
-        sum(greatest(mounts.span_until - mounts.span_from, interval '0')) AS occupied,
+        sum(mounts.span_until - mounts.span_from) AS occupied,
         sum(
             greatest(least(mounts.positioned_at, mounts.span_until) - mounts.span_from, interval '0')
         ) FILTER (WHERE mounts.positioned_at IS NOT NULL) AS mounting,

@@ -82,7 +82,6 @@ changes AS (
     FROM mounts
     CROSS JOIN
         LATERAL (VALUES (1, mounts.busy_from), (-1, mounts.busy_until)) AS changes (change, changed_at)
-    WHERE mounts.busy_from < mounts.busy_until
     UNION ALL
     SELECT
         groups.archive,

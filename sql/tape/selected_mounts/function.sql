@@ -79,6 +79,7 @@ in_drives AS (
         AND mounts.last_event_at
         >= coalesce(selected_mounts.since, timestamptz '-infinity') - interval '2 days'
         AND mounts.last_event_at >= ranges.range_from
+        -- Later mounts do not delay earlier ones.
         AND mounts.first_event_at < ranges.range_until
 ),
 
@@ -118,8 +119,7 @@ SELECT
     in_order.size_bytes,
 
     in_order.is_unfinished,
-    in_order.occupied_from >= in_order.range_from
-    AND in_order.occupied_from < in_order.range_until AS is_begun,
+    in_order.occupied_from >= in_order.range_from AS is_begun,
 
     in_order.occupied_from,
     in_order.positioned_at,
@@ -134,7 +134,8 @@ SELECT
     CASE WHEN selected_mounts.until IS NOT NULL THEN in_order.range_until END AS range_until
 FROM in_order
 WHERE
-    (selected_mounts.interface IS NULL OR in_order.interface = selected_mounts.interface)
+    in_order.occupied_from < in_order.range_until
+    AND (selected_mounts.interface IS NULL OR in_order.interface = selected_mounts.interface)
     AND (selected_mounts.location IS NULL OR in_order.location = selected_mounts.location)
     AND (selected_mounts.tape_type IS NULL OR in_order.tape_type = selected_mounts.tape_type)
 

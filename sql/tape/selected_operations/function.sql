@@ -86,7 +86,7 @@ placed AS (
         in_order.*,
         CASE
             WHEN in_order.is_timed
-                THEN least(greatest(in_order.positioned_at, in_order.free_at), in_order.transferred_at)
+                THEN least(greatest(in_order.positioned_at, in_order.free_at), in_order.known_at)
             ELSE in_order.known_at
         END AS transferring_from
     FROM in_order
