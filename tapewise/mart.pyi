@@ -3452,6 +3452,38 @@ class Mart:
             LIMIT 10
         """
 
+    def local_periods(
+        self,
+        *,
+        from_at: Moment,
+        last_at: Moment,
+        timezone: str,
+        period: str,
+    ) -> pl.DataFrame:
+        """One row per hour or day; none if the span ends before it begins.
+
+        The hours or days of a local clock that a span of time touches. Days begin at local midnight,
+        and hours are counted from there, so a day has 23 or 25 of them where clocks change. Where
+        midnight comes twice, a day begins at the second.
+
+        Args:
+            from_at: beginning of the span
+            last_at: the last moment that is in the span
+            timezone: the time zone of the clock
+            period: hour or day; with anything else, there are no rows
+
+        Columns:
+            starts_at: when the period begins
+            ends_at: when the next one begins
+            starts_on: the local date
+
+        In SQL:
+
+            SELECT starts_at, ends_at, starts_on
+            FROM mart.local_periods('1996-10-26 12:00+02', '1996-10-27 12:00+01', 'Europe/Berlin', 'day')
+            ORDER BY starts_at
+        """
+
     def log_f_area(
         self,
         *,
