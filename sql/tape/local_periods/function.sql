@@ -22,8 +22,16 @@ SELECT
     series.day::date AS starts_on
 FROM (VALUES ('hour', 3600), ('day', 172800)) AS lengths (period, longest_s)
 CROSS JOIN
-    generate_series(
-        date_trunc('day', local_periods.from_at AT TIME ZONE local_periods.timezone) - interval '1 day',
+    LATERAL (
+        VALUES (date_trunc('day', local_periods.from_at AT TIME ZONE local_periods.timezone))
+    ) AS dates (day)
+CROSS JOIN
+    LATERAL generate_series(
+        CASE
+            WHEN dates.day AT TIME ZONE local_periods.timezone > local_periods.from_at
+                THEN dates.day - interval '1 day'
+            ELSE dates.day
+        END,
         local_periods.last_at AT TIME ZONE local_periods.timezone,
         interval '1 day'
     ) AS series (day)
@@ -50,6 +58,6 @@ CROSS JOIN
     ) AS numbers (number)
 WHERE
     lengths.period = local_periods.period
-    AND days.next_at > local_periods.from_at
+    AND local_periods.from_at <= local_periods.last_at
 
 $function$;
