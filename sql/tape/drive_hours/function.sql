@@ -95,8 +95,8 @@ spans AS (
         ) AS operations
 ),
 
--- The last microsecond of a span is in it, but its end is not. A span without length is at its beginning. Parts
--- before or after the range match no period of the calendar.
+-- The last microsecond of a span is in it, but its end is not. A span without length is at its beginning.
+-- Parts before or after the range match no period of the calendar.
 parts AS (
     SELECT
         spans.*,

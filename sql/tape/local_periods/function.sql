@@ -11,9 +11,9 @@ CREATE FUNCTION mart.local_periods(
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $function$
 
--- A day is one period of at most two days. Hours are counted from midnight, so a day has 23 or 25 of them where
--- clocks change. Where clocks go back across midnight, a day begins at the second midnight, so minutes before
--- it are in the day before, although they have the date of the next.
+-- A day is one period of at most two days. Hours are counted from midnight, so a day has 23 or 25 of them
+-- where clocks change. Where clocks go back across midnight, a day begins at the second midnight, so minutes
+-- before it are in the day before, although they have the date of the next.
 SELECT
     days.midnight_at + make_interval(secs => numbers.number * lengths.longest_s) AS starts_at,
     least(
