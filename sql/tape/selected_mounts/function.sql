@@ -34,31 +34,9 @@ CREATE FUNCTION mart.selected_mounts(
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
--- Whole days by the clock of each archive. `until` itself is not in the range.
-WITH ranges AS (
-    SELECT
-        archives.archive,
-        date_trunc('day', coalesce(selected_mounts.since, timestamptz '-infinity'), archives.timezone)
-            AS range_from,
-        date_add(
-            date_trunc(
-                'day',
-                coalesce(selected_mounts.until, timestamptz 'infinity') - interval '1 microsecond',
-                archives.timezone
-            ),
-            interval '1 day',
-            archives.timezone
-        ) AS range_until
-    FROM mart.archives
-    WHERE
-        (selected_mounts.archive IS NULL OR archives.archive = selected_mounts.archive)
-        AND coalesce(selected_mounts.since, timestamptz '-infinity')
-        < coalesce(selected_mounts.until, timestamptz 'infinity')
-),
-
 -- A mount begins with its request, which names no drive. If a log has no request, it begins with the first
 -- event in the drive.
-in_drives AS (
+WITH in_drives AS (
     SELECT
         mounts.*,
         coalesce(
@@ -70,9 +48,29 @@ in_drives AS (
         ranges.range_from,
         ranges.range_until
     FROM mart.mounts
-    INNER JOIN ranges ON mounts.archive = ranges.archive
+    -- Whole days by the clock of each archive. `until` itself is not in the range. (A join to mart.archives
+    -- would let the planner expect a single mount.)
+    CROSS JOIN
+        LATERAL (
+            VALUES
+            (
+                date_trunc(
+                    'day', coalesce(selected_mounts.since, timestamptz '-infinity'), mounts.timezone
+                ),
+                date_add(
+                    date_trunc(
+                        'day',
+                        coalesce(selected_mounts.until, timestamptz 'infinity') - interval '1 microsecond',
+                        mounts.timezone
+                    ),
+                    interval '1 day',
+                    mounts.timezone
+                )
+            )
+        ) AS ranges (range_from, range_until)
     WHERE
         mounts.drive IS NOT NULL
+        AND (selected_mounts.archive IS NULL OR mounts.archive = selected_mounts.archive)
         AND (selected_mounts.drive IS NULL OR mounts.drive = selected_mounts.drive)
         -- Prunes partitions. Two days are more than the longest local day. A cartridge can stay in a drive
         -- for weeks, so `until` prunes none.
@@ -81,6 +79,8 @@ in_drives AS (
         AND mounts.last_event_at >= ranges.range_from
         -- Later mounts do not delay earlier ones.
         AND mounts.first_event_at < ranges.range_until
+        AND coalesce(selected_mounts.since, timestamptz '-infinity')
+        < coalesce(selected_mounts.until, timestamptz 'infinity')
 ),
 
 -- A request is often made while another cartridge is still in the drive. It then occupies the drive from
