@@ -6330,14 +6330,14 @@ class Mart:
         tape_type: str | None = None,
         drive: str | None = None,
     ) -> pl.DataFrame:
-        """One row per mount that reached a drive and touches the range.
+        """One row per mount that reached a drive and occupies it in the range.
 
         The mounts that functions of drives count, and when each occupied its drive. The only place that
         applies the first seven arguments of these functions to mounts. Requests after which the
         cartridge reached no drive are left out. If a mount was requested while another cartridge was in
         the drive, it occupies the drive from when that one has left, so a drive is never occupied twice
-        at a time. A range means whole local days; a mount is returned if it touches one of them, so
-        `until` cannot leave out months of the logs.
+        at a time. A range means whole local days; a mount is returned if it occupies its drive on one
+        of them, so `until` cannot leave out months of the logs.
 
         Args:
             archive: only this archive (null = all)

@@ -92,3 +92,17 @@ def count_remounts(stays: list[Row], last_us: int) -> tuple[int, int, int]:
         for place, hours in enumerate((1, 24)):
             within[place] += any(begun - left <= hours * HOUR_US for begun in later)
     return followed, within[0], within[1]
+
+
+def list_waits(stays: list[Row], operations: list[Row]) -> dict[bool, list[int]]:
+    """How long clients waited until the tape was positioned, by whether the repacker held a drive.
+
+    All cartridges of the made-up days are of one type.
+    """
+    held = [(row["from"], row["until"]) for row in stays if row["requester"] == "repacker"]
+    waits: dict[bool, list[int]] = {False: [], True: []}
+    for row in operations:
+        begun, ended = row["received_at"], row["positioned_at"]
+        if row["requester"] == "client" and begun is not None and ended is not None:
+            waits[any(begin <= begun < end for begin, end in held)].append(ended - begun)
+    return {is_repacking: sorted(found) for is_repacking, found in waits.items()}

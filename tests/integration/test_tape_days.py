@@ -29,7 +29,13 @@ from tapewise.ingest.loading.loads import load_file
 from tapewise.ingest.sources.sources import SourceRequest
 from tapewise.schema.database import Role, Warehouse
 from tests.conftest import NOW, Site, register
-from tests.integration.drive_recount import count_busy, count_days, count_remounts, list_stays
+from tests.integration.drive_recount import (
+    count_busy,
+    count_days,
+    count_remounts,
+    list_stays,
+    list_waits,
+)
 from tests.integration.evidence import check_warehouse
 from tests.integration.recall_recount import (
     describe,
@@ -359,6 +365,40 @@ def test_drives_are_used_as_plain_python_counts(loaded: Warehouse, truth: dict[s
         counted[row["drive"]][1] += row["transfer_count"]
     assert {row["drive"]: [row["failed_count"], row["file_count"]] for row in failures} == counted
     assert sum(row["failed_count"] for row in failures) > 0
+
+
+def test_clients_wait_while_the_repacker_holds_drives(loaded: Warehouse, truth: dict[str, Any]):
+    operations = truth["cta"]["tape_operations"]
+    waits = list_waits(list_stays(truth["cta"]["mounts"], operations), operations)
+    rows = fetch(loaded, "SELECT * FROM mart.repack_waits('made') WHERE tape_type IS NOT NULL")
+    assert {row["is_repacking"]: row["request_count"] - row["unfinished_count"] for row in rows} == {
+        is_repacking: len(found) for is_repacking, found in waits.items() if found
+    }
+    for row in rows:
+        found = waits[row["is_repacking"]]
+        assert row["mean_s"] == pytest.approx(sum(found) / len(found) / 1e6)
+        assert row["p50_s"] == pytest.approx(found[(len(found) - 1) // 2] / 1e6)
+        assert row["longest_s"] == pytest.approx(found[-1] / 1e6)
+
+
+@pytest.mark.parametrize(
+    ("name", "view", "step"),
+    [
+        ("mounted_to_positioned", "mounts", "position"),
+        ("positioned_to_read", "tape_operations", "transfer"),
+        ("read_to_unload", "mounts", "lazy_wait"),
+        ("unload_to_unmount", "mounts", "dismount"),
+    ],
+)
+def test_steps_of_mounts(loaded: Warehouse, truth: dict[str, Any], name: str, view: str, step: str):
+    (row,) = fetch(
+        loaded, f"SELECT * FROM mart.mount_steps('made') WHERE view_name = '{view}' AND step = '{step}'"
+    )
+    waits = truth["cta"]["waits"][name]
+    _, p50_us, p95_us = waits["quantiles_us"]
+    assert row["step_count"] == waits["count"]
+    assert row["mean_s"] == pytest.approx(waits["sum_us"] / waits["count"] / 1e6)
+    assert [row["p50_s"], row["p95_s"]] == [pytest.approx(p50_us / 1e6), pytest.approx(p95_us / 1e6)]
 
 
 @pytest.mark.parametrize(
