@@ -2084,6 +2084,242 @@ class Mart:
             ORDER BY archive, interface, open_floor_s
         """
 
+    def drive_hours(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        location: str | None = None,
+        tape_type: str | None = None,
+        drive: str | None = None,
+        period: str | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive, drive and period between the drive's first and last mount.
+
+        How long each drive was occupied and what it did, by local hour or day (drive utilisation, busy
+        ratio). All periods from the first mount of the drive to its last are returned, also idle ones.
+        Ratios are over calendar time, because no log says when drives were up. The seconds of the steps
+        add up to occupied_s. A range means whole local days.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only local days that end after this time (null = from the first)
+            until: only local days that begin before this time (null = to the last)
+            interface: only mounts by this program (null = all)
+            location: only cartridges that are kept here (null = everywhere)
+            tape_type: only cartridges of this type (null = all)
+            drive: only this drive (null = all)
+            period: hour or day, by the archive's own clock; with anything else, there are no rows
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            period: the period that was asked for
+            drive: the physical drive
+            mount_count: mounts that began in the period
+            unfinished_count: mounts without a dismount whose last event was in the period; the drive
+                may have been occupied for longer than occupied_s says
+            untimed_count: files whose seconds are not in transferring_s, because the log does not say
+                when the tape was positioned or when they ended
+            period_s: seconds of the period, the calendar's (a day has 23 or 25 hours where clocks
+                change)
+            occupied_s: seconds that cartridges occupied a drive, from the start of a mount (its
+                request, or the first event in the drive where no request is known) to its dismount;
+                while the drive still held another cartridge, only that one occupied it. An unfinished
+                mount ends with its last event. Null if no log of the archive reports dismounts
+            mounting_s: seconds of these until the tape was positioned to the first file (robot, loading
+                and positioning); mounts whose positioning is unknown are in other_s. Null if no log
+                reports positioning
+            transferring_s: seconds of these during which a file was read or written, from positioned to
+                transferred; null if no log of the archive reports both times, or if all files are
+                untimed
+            lazy_wait_s: seconds of these after the last file, until the dismount was requested, with
+                the cartridge idle in the drive; null if no log of the archive reports both times
+            dismounting_s: seconds of these from the request to dismount until the cartridge was out of
+                the drive; null if no log of the archive reports both times
+            other_s: the rest of occupied_s - between two files (positioning, or idle with the cartridge
+                in), and steps that the logs do not report
+            occupied_ratio: occupied_s over period_s (0 to 1), calendar time; null like occupied_s
+            transferring_ratio: transferring_s over period_s (0 to 1), calendar time; null like
+                transferring_s
+            lazy_wait_ratio: lazy_wait_s over period_s (0 to 1), calendar time; null like lazy_wait_s
+            is_edge: whether the first or last event of the drive's mounts is in the period; the drive
+                or its log may cover only part of it
+            starts_at: when the period begins
+            starts_on: the local date
+
+        In SQL:
+
+            SELECT archive, drive, sum(occupied_s) / sum(period_s) AS occupied_ratio, sum(transferring_s) / sum(period_s) AS transferring_ratio
+            FROM mart.drive_hours(since => now() - INTERVAL '1 month', period => 'day')
+            WHERE NOT is_edge
+            GROUP BY archive, drive
+            ORDER BY archive, drive
+        """
+
+    def drive_usage(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        location: str | None = None,
+        tape_type: str | None = None,
+        drive: str | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive, type of cartridge, requester and task.
+
+        What the drives were used for: drive hours by type of cartridge, requester and task. Each mount
+        belongs to the requester for whom the cartridge was mounted. Times are cut at the range, counts
+        are of mounts that began in it. A range means whole local days.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only local days that end after this time (null = from the first)
+            until: only local days that begin before this time (null = to the last)
+            interface: only mounts by this program (null = all)
+            location: only cartridges that are kept here (null = everywhere)
+            tape_type: only cartridges of this type (null = all)
+            drive: only this drive (null = all)
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            tape_type: type of the cartridges, null if the log does not say
+            requester: for whom the cartridges were mounted (client or repacker), null if the log does
+                not say
+            task: stage (from tape to disk), migration (from disk to tape), or both, according to the
+                files of the mount in the range; null if none is known
+            mount_count: mounts that began in the range
+            unfinished_count: how many of these mounts have no dismount, so occupied_s may be too small
+            file_count: files read or written during these mounts, failed ones included; null if no log
+                of the archive reports files
+            untimed_count: files read or written in the range whose seconds are not in transferring_s,
+                because the log does not say when the tape was positioned or when they ended
+            size_bytes: bytes of the files of these mounts that did not fail, null where there are none
+            occupied_s: seconds that these mounts occupied a drive, from the start of a mount (its
+                request, or the first event in the drive where no request is known) to its dismount;
+                while the drive still held another cartridge, only that one occupied it. An unfinished
+                mount ends with its last event. Null if no log of the archive reports dismounts
+            mounting_s: seconds of these until the tape was positioned to the first file (robot, loading
+                and positioning); mounts whose positioning is unknown are in other_s. Null if no log
+                reports positioning
+            transferring_s: seconds of these during which a file was read or written, from positioned to
+                transferred; null if no log of the archive reports both times, or if all files are
+                untimed
+            lazy_wait_s: seconds of these after the last file, until the dismount was requested, with
+                the cartridge idle in the drive; null if no log of the archive reports both times
+            dismounting_s: seconds of these from the request to dismount until the cartridge was out of
+                the drive; null if no log of the archive reports both times
+            other_s: the rest of occupied_s - between two files (positioning, or idle with the cartridge
+                in), and steps that the logs do not report
+            occupied_ratio: occupied_s over that of all mounts of the archive that were asked for (0 to
+                1), null if that is 0 or unknown
+
+        In SQL:
+
+            SELECT archive, tape_type, requester, task, mount_count, occupied_s / 3600 AS drive_h, transferring_s / occupied_s AS transferring_ratio
+            FROM mart.drive_usage(since => now() - INTERVAL '1 month')
+            ORDER BY archive, occupied_s DESC
+        """
+
+    def drives(
+        self,
+        *,
+        archive: Values = None,
+        kind: Values = None,
+        timezone: Values = None,
+        interface: Values = None,
+        location: Values = None,
+        tape_type: Values = None,
+        drive: Values = None,
+        mount_count: Values = None,
+        unfinished_count: Values = None,
+        first_mount_at: Values = None,
+        last_event_at: Values = None,
+    ) -> pl.DataFrame:
+        """One row per archive, drive, interface, location and type of cartridge that it held.
+
+        The drives that cartridges were mounted in, according to mart.mounts, and since when they are
+        known. No log says when a drive was put into service, so this is when it was first and last
+        used.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            timezone: the archive's time zone, in which its days are counted
+            interface: the program that served the tapes (unitree, ...)
+            location: where the cartridges are kept, as the log names it
+            tape_type: type of the cartridges, null if the log does not say
+            drive: the physical drive
+            mount_count: mounts in this drive
+            unfinished_count: how many of them have no dismount
+            first_mount_at: when the first of them began (its request, or the first event in the drive)
+            last_event_at: when the last event of these mounts happened
+
+        In SQL:
+
+            SELECT archive, drive, tape_type, mount_count, first_mount_at, last_event_at
+            FROM mart.drives
+            ORDER BY archive, drive, tape_type
+        """
+
+    def drives_busy(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        location: str | None = None,
+        tape_type: str | None = None,
+        drive: str | None = None,
+        grouped_by: str | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive, group and number of drives that were busy at once; the groups are those
+        asked for.
+
+        How many drives were busy (occupied) at once, and for how much of the time; also for none. The
+        time is the calendar's, from the first event of tapes to the last, within the range; it is not
+        known how many drives were up. A count that never occurred has no row. Archives without any
+        known dismount have no rows. A range means whole local days.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only local days that end after this time (null = from the first)
+            until: only local days that begin before this time (null = to the last)
+            interface: only mounts by this program (null = all)
+            location: only cartridges that are kept here (null = everywhere)
+            tape_type: only cartridges of this type (null = all)
+            drive: only this drive (null = all)
+            grouped_by: all (one group per archive), tape_type or location; with anything else, there
+                are no rows
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            grouped_by: the grouping that was asked for; of the two columns below, only the one of that
+                name is filled
+            location: where the cartridges are kept, as the log names it
+            tape_type: type of the cartridges, null if the log does not say
+            drive_count: drives of the group that were used in the range
+            busy_count: how many of them were busy at once
+            span_s: seconds during which so many were busy; unfinished mounts count up to their last
+                event
+            time_ratio: span_s over the time that the logs cover within the range (0 to 1)
+
+        In SQL:
+
+            SELECT archive, tape_type, busy_count, drive_count, span_s / 3600 AS span_h, time_ratio
+            FROM mart.drives_busy(since => now() - INTERVAL '1 month', grouped_by => 'tape_type')
+            ORDER BY archive, tape_type, busy_count
+        """
+
     def envelope_choices(
         self,
         *,
@@ -3740,6 +3976,38 @@ class Mart:
             LIMIT 10
         """
 
+    def local_periods(
+        self,
+        *,
+        from_at: Moment,
+        last_at: Moment,
+        timezone: str,
+        period: str,
+    ) -> pl.DataFrame:
+        """One row per hour or day; none if the span ends before it begins.
+
+        The hours or days of a local clock that a span of time touches. Days begin at local midnight,
+        and hours are counted from there, so a day has 23 or 25 of them where clocks change. Where
+        midnight comes twice, a day begins at the second.
+
+        Args:
+            from_at: beginning of the span
+            last_at: the last moment that is in the span
+            timezone: the time zone of the clock
+            period: hour or day; with anything else, there are no rows
+
+        Columns:
+            starts_at: when the period begins
+            ends_at: when the next one begins
+            starts_on: the local date
+
+        In SQL:
+
+            SELECT starts_at, ends_at, starts_on
+            FROM mart.local_periods('1996-10-26 12:00+02', '1996-10-27 12:00+01', 'Europe/Berlin', 'day')
+            ORDER BY starts_at
+        """
+
     def log_f_area(
         self,
         *,
@@ -4121,6 +4389,198 @@ class Mart:
             FROM mart.monthly_rates(since => now() - INTERVAL '2 years')
             WHERE kind = 'measured'
             ORDER BY archive, interface, direction, starts_on
+        """
+
+    def mount_days(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        location: str | None = None,
+        tape_type: str | None = None,
+        drive: str | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive, type of cartridge and local day with mounts.
+
+        Mounts by local day and type of cartridge: how many, for how many files and bytes, and how many
+        cartridges were mounted again soon after (remounts). All columns but unanswered_count are of the
+        mounts that began on the day. A remount is the next mount of the same cartridge in any drive,
+        counted from the dismount to the beginning of the next mount; only mounts with 24 hours of log
+        after their dismount are considered. A day without mounts or requests for them has no row. A
+        range means whole local days.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only local days that end after this time (null = from the first)
+            until: only local days that begin before this time (null = to the last)
+            interface: only mounts by this program (null = all)
+            location: only cartridges that are kept here (null = everywhere)
+            tape_type: only cartridges of this type (null = all)
+            drive: only this drive (null = all); the remount may be in any drive
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            tape_type: type of the cartridges, null if the log does not say
+            mount_count: mounts that reached a drive; sessions that mounted nothing are none
+            volume_count: different cartridges that were mounted
+            mounts_per_volume: mount_count over volume_count (total over unique mounts); null without
+                mounts
+            unanswered_count: requests to mount on this day after which the cartridge reached no drive;
+                none for a drive that is asked for, which they do not name
+            unfinished_count: mounts without a dismount; null if no log of the archive reports dismounts
+            counted_count: mounts whose number of files is known
+            file_count: files read or written during these mounts, failed ones included; null if no
+                number is known
+            one_file_count: mounts for one file, failed or not; null if no number is known
+            no_file_count: mounts for which a file was positioned to, but none was read or written; null
+                if no number is known
+            size_bytes: bytes of the files that did not fail, null where there are none
+            files_per_mount: file_count over counted_count, null if that is 0
+            bytes_per_mount: size_bytes over counted_count, null if that is 0 or no bytes are known
+            saved_count: mounts that the lazy wait saved - files requested after the files before them
+                in the mount had ended and before the dismount was requested; null if no log of the
+                archive reports when files were requested
+            followed_count: mounts that were dismounted with at least 24 hours of log after the
+                dismount; null if no log of the archive reports dismounts
+            remount_1h_count: how many of these were followed by a mount of the same cartridge within 1
+                hour; null like followed_count
+            remount_24h_count: how many of these were followed by a mount of the same cartridge within
+                24 hours; null like followed_count
+            remount_1h_ratio: remount_1h_count over followed_count (0 to 1), null if that is 0 or
+                unknown
+            remount_24h_ratio: remount_24h_count over followed_count (0 to 1), null if that is 0 or
+                unknown
+            starts_on: the local date
+
+        In SQL:
+
+            SELECT archive, starts_on, tape_type, mount_count, files_per_mount, saved_count, remount_1h_ratio, remount_24h_ratio
+            FROM mart.mount_days(since => now() - INTERVAL '1 month')
+            ORDER BY archive, starts_on, tape_type
+        """
+
+    def mount_failures(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        location: str | None = None,
+        tape_type: str | None = None,
+        drive: str | None = None,
+        grouped_by: str | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive and cartridge or drive that was used, also without failures; which of the
+        two is asked for.
+
+        Which cartridges or drives had the most failed files (suspect media and drives). A cartridge
+        that failed in several drives is suspect, and so is a drive that failed with several cartridges.
+        Archives whose logs do not say whether files failed have no rows. Mounts count on the day on
+        which they began. A range means whole local days.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only local days that end after this time (null = from the first)
+            until: only local days that begin before this time (null = to the last)
+            interface: only mounts by this program (null = all)
+            location: only cartridges that are kept here (null = everywhere)
+            tape_type: only cartridges of this type (null = all)
+            drive: only this drive (null = all)
+            grouped_by: volume or drive; with anything else, there are no rows
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            grouped_by: the grouping that was asked for
+            vsn: the cartridge (its volume serial number), null if grouped by drive
+            drive: the physical drive, null if grouped by volume
+            tape_type: type of the cartridge, null if the log does not say; of a drive that held
+                several, one of them
+            place: place in the archive, by failed_count and then failed_ratio; the worst is 1, equal
+                ones have the same place
+            mount_count: mounts of the cartridge or in the drive
+            unfinished_count: how many of them have no dismount; null if no log of the archive reports
+                dismounts
+            file_count: files read or written, failed ones included
+            failed_count: how many of these files failed
+            failed_mount_count: mounts during which at least one file failed
+            failed_with_count: in how many drives files of the cartridge failed, or of how many
+                cartridges files failed in the drive
+            failed_ratio: failed_count over file_count (0 to 1), null without files
+            failed_ratio_low: lower end of the 95 % Wilson interval, which treats files as independent.
+                Files of one mount resemble each other, so the real uncertainty is at least this large
+            failed_ratio_high: upper end of the 95 % Wilson interval
+            last_failed_on: local date on which the last mount with a failed file began, null if none
+                failed
+
+        In SQL:
+
+            SELECT archive, place, vsn, failed_count, file_count, failed_with_count, last_failed_on
+            FROM mart.mount_failures(since => now() - INTERVAL '3 months', grouped_by => 'volume')
+            WHERE failed_count > 0
+            ORDER BY archive, place
+            LIMIT 20
+        """
+
+    def mount_steps(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        location: str | None = None,
+        tape_type: str | None = None,
+        drive: str | None = None,
+        requester: str | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive, view, type of cartridge and step that is known at least once.
+
+        How long the steps of mounts took: queue, mount and position, transfer, lazy wait, dismount and
+        others, each as a column of mart.mounts, mart.tape_operations or mart.mount_summaries measures
+        it. Failed and unfinished mounts are included with the steps that are known; totals of sessions
+        that mounted nothing are not. Quantiles are logged values. A range means whole local days, on
+        which the mount or operation had its last event.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only local days that end after this time (null = from the first)
+            until: only local days that begin before this time (null = to the last)
+            interface: only mounts by this program (null = all)
+            location: only cartridges that are kept here (null = everywhere)
+            tape_type: only cartridges of this type (null = all)
+            drive: only this drive (null = all)
+            requester: only those requested by client or repacker (null = all)
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            view_name: the view that has the step: mounts (of each mount), tape_operations (of each
+                file) or mount_summaries (of each mount, as a log totals it)
+            tape_type: type of the cartridges, null if the log does not say
+            step: the step, named like its column in that view, without _s; mount of mart.mounts
+                includes positioning
+            step_count: how often it is known how long the step took
+            unknown_count: rows of the view for which the step is not known, or did not occur
+            mean_s: mean in seconds
+            shortest_s: shortest in seconds
+            p10_s: seconds that 10 % did not exceed
+            p50_s: median in seconds
+            p90_s: seconds that 90 % did not exceed
+            p95_s: seconds that 95 % did not exceed
+            p99_s: seconds that 99 % did not exceed
+            longest_s: longest in seconds
+
+        In SQL:
+
+            SELECT archive, tape_type, step, step_count, mean_s, p50_s, p95_s, longest_s
+            FROM mart.mount_steps(since => now() - INTERVAL '1 month')
+            WHERE view_name = 'mounts'
+            ORDER BY archive, tape_type, step
         """
 
     def mount_summaries(
@@ -5611,6 +6071,61 @@ class Mart:
             ORDER BY related_kind, related_archive
         """
 
+    def repack_waits(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        location: str | None = None,
+        tape_type: str | None = None,
+        drive: str | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive, type of cartridge, task, and whether the repacker held a drive.
+
+        How long clients waited for tapes that they requested while the repacker held drives, and
+        otherwise. The repacker holds a drive while a cartridge that was mounted for it occupies one for
+        the same type of cartridge. The wait is from the request until the tape was positioned; requests
+        that never got that far are counted, but have no wait. Times of day with much repacking may
+        differ in other ways, too, so the difference is not all due to the repacker. Quantiles are
+        logged values. A range means whole local days, on which the files were requested.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only local days that end after this time (null = from the first)
+            until: only local days that begin before this time (null = to the last)
+            interface: only requests to this program (null = all)
+            location: only cartridges that are kept here (null = everywhere)
+            tape_type: only cartridges of this type (null = all)
+            drive: only files that this drive served (null = all)
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            tape_type: type of the cartridges, null if the log does not say
+            task: stage (from tape to disk) or migration (from disk to tape)
+            is_repacking: whether the repacker held a drive for this type of cartridge when the file was
+                requested; unfinished mounts count up to their last event
+            request_count: requests of clients for files
+            unfinished_count: how many of them have no event when the tape was positioned, so their wait
+                is unknown
+            mounted_count: how many of them had a cartridge mounted; for others it was in a drive
+                already
+            mean_s: mean wait in seconds, null if no wait is known
+            p50_s: median of the waits in seconds
+            p90_s: wait in seconds that 90 % did not exceed
+            p95_s: wait in seconds that 95 % did not exceed
+            p99_s: wait in seconds that 99 % did not exceed
+            longest_s: longest wait in seconds
+
+        In SQL:
+
+            SELECT archive, tape_type, task, is_repacking, request_count, mean_s, p50_s, p95_s
+            FROM mart.repack_waits(since => now() - INTERVAL '1 month')
+            ORDER BY archive, tape_type, task, is_repacking
+        """
+
     def request_cells(
         self,
         *,
@@ -6585,6 +7100,76 @@ class Mart:
             ORDER BY hour
         """
 
+    def selected_mounts(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        location: str | None = None,
+        tape_type: str | None = None,
+        drive: str | None = None,
+    ) -> pl.DataFrame:
+        """One row per mount that reached a drive and occupies it in the range.
+
+        The mounts that functions of drives count, and when each occupied its drive. The only place that
+        applies the first seven arguments of these functions to mounts. Requests after which the
+        cartridge reached no drive are left out. If a mount was requested while another cartridge was in
+        the drive, it occupies the drive from when that one has left, so a drive is never occupied twice
+        at a time. A range means whole local days; a mount is returned if it occupies its drive on one
+        of them, so `until` cannot leave out months of the logs.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only local days that end after this time (null = from the first)
+            until: only local days that begin before this time (null = to the last)
+            interface: only mounts by this program (null = all)
+            location: only cartridges that are kept here (null = everywhere)
+            tape_type: only cartridges of this type (null = all)
+            drive: only this drive (null = all)
+
+        Columns:
+            mount_id: the mount, as in mart.mounts
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            timezone: the archive's time zone, in which its days are counted
+            interface: the program that served the tapes (unitree, ...)
+            location: where the cartridge is kept, as the log names it
+            tape_type: type of the cartridge, null if the log does not say
+            drive: the physical drive
+            vsn: the cartridge (its volume serial number)
+            requester: for whom the cartridge was mounted (client or repacker), null if the log does not
+                say
+            transfer_count: files read or written during the mount, failed ones included; null where no
+                event of a file is known
+            failed_count: how many of these files failed; null like transfer_count
+            size_bytes: bytes of the files that did not fail, null where there are none
+            is_unfinished: whether there is no dismount (yet), because the cartridge is still in the
+                drive or the line is lost
+            is_begun: whether it began to occupy its drive on a day of the range, so that each mount
+                counts once
+            occupied_from: when the mount began to occupy its drive: at its request, or at the first
+                event in the drive where no request is known, but not before the cartridges that were in
+                the drive earlier have left it. If the mount began before the range, those that left
+                before the range are not considered
+            positioned_at: when the tape was positioned to the first file, null if that is not known
+            idle_from: when the last file was read or written and the lazy wait began, null if that is
+                not known
+            dismount_requested_at: when the dismount was requested, null if that is not known
+            dismounted_at: when the cartridge was dismounted, null while unfinished
+            occupied_until: when it was dismounted or, failing that, its last event; then the drive was
+                occupied at least until then
+            range_from: when the first local day of the range begins (null without since)
+            range_until: when the last local day of the range ends (null without until)
+
+        In SQL:
+
+            SELECT archive, drive, vsn, occupied_from, occupied_until
+            FROM mart.selected_mounts(since => now() - INTERVAL '1 day')
+            ORDER BY archive, drive, occupied_from
+        """
+
     def selected_opens(
         self,
         *,
@@ -6641,6 +7226,61 @@ class Mart:
             FROM mart.selected_opens(archive => 'sdsc', since => now() - INTERVAL '1 month', direction => 'get')
             GROUP BY interface
             ORDER BY interface
+        """
+
+    def selected_operations(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        location: str | None = None,
+        tape_type: str | None = None,
+        drive: str | None = None,
+    ) -> pl.DataFrame:
+        """One row per file that was positioned to, read or written in a mount.
+
+        The files that functions of drives count, and when each was read or written in a drive. They
+        belong to the mounts of mart.selected_mounts, with the same arguments. Files of one mount whose
+        times overlap are transferring one after the other, so a drive never transfers twice at a time.
+        A file that was wholly before or after the range is left out.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only local days that end after this time (null = from the first)
+            until: only local days that begin before this time (null = to the last)
+            interface: only mounts by this program (null = all)
+            location: only cartridges that are kept here (null = everywhere)
+            tape_type: only cartridges of this type (null = all)
+            drive: only this drive (null = all)
+
+        Columns:
+            operation_id: the file's operation, as in mart.tape_operations
+            mount_id: its mount, as in mart.mounts
+            archive: name of the archive
+            timezone: the archive's time zone, in which its days are counted
+            drive: the physical drive
+            task: stage (from tape to disk) or migration (from disk to tape)
+            is_timed: whether it is known in this mount when the tape was positioned to the file and
+                when it was read or written; logs that have no positioning for writing (CTA's) leave
+                written files untimed
+            is_saving: whether the lazy wait saved a mount - the file was requested after the files
+                before it had ended and before the dismount was requested; false if its request is not
+                known
+            transferring_from: when reading or writing began; if the file is untimed, as
+                transferring_until
+            transferring_until: when it ended; if the file is untimed, the time of the two that is
+                known, within the mount
+            range_from: when the first local day of the range begins (null without since)
+            range_until: when the last local day of the range ends (null without until)
+
+        In SQL:
+
+            SELECT archive, drive, task, count(*) AS file_count, count(*) FILTER (WHERE is_saving) AS saved_count
+            FROM mart.selected_operations(since => now() - INTERVAL '1 day')
+            GROUP BY archive, drive, task
+            ORDER BY archive, drive, task
         """
 
     def selected_rates(
@@ -8102,6 +8742,60 @@ class Mart:
             WHERE is_failed
             GROUP BY vsn
             ORDER BY failed_count DESC, vsn
+        """
+
+    def tape_coverage(
+        self,
+        *,
+        archive: Values = None,
+        kind: Values = None,
+        timezone: Values = None,
+        has_dismounts: Values = None,
+        has_files: Values = None,
+        has_mount_times: Values = None,
+        has_transfer_times: Values = None,
+        has_lazy_waits: Values = None,
+        has_dismount_times: Values = None,
+        has_requests: Values = None,
+        has_failures: Values = None,
+        first_event_at: Values = None,
+        last_event_at: Values = None,
+    ) -> pl.DataFrame:
+        """One row per archive, also without any tape events.
+
+        What the logs of tapes report in each archive, and from when to when. It shows whether a figure
+        of tapes is 0 or unknown. Only counted sources are considered, and only detail that the archive
+        has not forgotten.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            timezone: the archive's time zone, in which its days are counted
+            has_dismounts: whether a dismount is known
+            has_files: whether an event of a file (positioned or transferred) is known; a library's log
+                has none
+            has_mount_times: whether it is known when a tape was positioned to the first file of a mount
+            has_transfer_times: whether it is known of a file when the tape was positioned and when it
+                was read or written
+            has_lazy_waits: whether it is known of a mount when its last file ended and when its
+                dismount was requested
+            has_dismount_times: whether it is known of a mount when its dismount was requested and when
+                it ended
+            has_requests: whether it is known when a file was requested
+            has_failures: whether a log says if files failed; a log that names successes only counts if
+                it marks them as such
+            first_event_at: when the first mount or tape operation began, null if there is none
+            last_event_at: when the last event of a mount or tape operation happened, null if there is
+                none
+
+        In SQL:
+
+            SELECT archive, first_event_at, last_event_at, has_dismounts, has_transfer_times
+            FROM mart.tape_coverage
+            WHERE last_event_at IS NOT NULL
+            ORDER BY archive
         """
 
     def tape_operations(

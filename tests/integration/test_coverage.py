@@ -60,7 +60,7 @@ OF_COUNTS = {"file_days"}
 BY_NUMBER = {"transfer_names": ("transfers", "transfer_id"), "unitree_job_names": ("unitree_jobs", "job_id")}
 # These also have rows for unknown values. The conditions leave them out.
 IS_KNOWN = dict.fromkeys(("cache_hits", "hits_by_age"), "hit_ratio IS NOT NULL")
-IS_KNOWN["trace_requests"] = "left_out IS NULL"
+IS_KNOWN |= {"trace_requests": "left_out IS NULL", "tape_coverage": "last_event_at IS NOT NULL"}
 # These list kinds of lines, or failures, that not every log has.
 OF_SOME_LINES = {"ignored_lines", "rejected_reasons", "retries"}
 FED = [each for each in read_mart() if each.metadata.needs and each.name not in OF_MODELS | OF_COUNTS]

@@ -331,6 +331,8 @@ def test_every_view_of_facts_is_exported_or_left_out_on_purpose() -> None:
         "request_waits": "of simulated archives only",
         "request_cells": "sums of the requests, which are exported",
         "client_request_cells": "as request_cells",
+        "drives": "sums of the mounts, which are exported",
+        "tape_coverage": "one row for each archive, from mounts and tape operations, which are exported",
     }
     views = {
         each.name: each.metadata.grants == [NAMES]

@@ -40,7 +40,9 @@ READING = [each for each in FUNCTIONS if reads_tables(each)]
 # mart.activity reads only cells of ten minutes, which know neither the client nor the class of service.
 # mart.requests_of_day reads one day of an archive, and mart.selected_spans only its zone.
 OTHERS = ("activity", "requests_of_day", "selected_spans")
-ASKED = [each for each in READING if each.name not in OTHERS]
+# Functions of drives and mounts, which know neither clients nor directions.
+OF_TAPES = [each for each in READING if "drive" in each.metadata.arguments]
+ASKED = [each for each in READING if each.name not in OTHERS and each not in OF_TAPES]
 # These read all puts and all writes to tape, whatever the range.
 OF_ALL_PUTS = ("tape_puts", "time_to_tape", "not_on_tape")
 # mart.envelope_choices reads only cells of days, which do not know the client.
@@ -372,6 +374,12 @@ def test_functions_take_the_same_arguments_first(function: MartObject) -> None:
     assert asked_for[: len(archives) + len(rest)] == [*archives, *rest]
 
 
+@pytest.mark.parametrize("function", OF_TAPES, ids=names(OF_TAPES))
+def test_functions_of_tapes_take_the_same_arguments_first(function: MartObject) -> None:
+    expected = ["archive", "since", "until", "interface", "location", "tape_type", "drive"]
+    assert list(function.metadata.arguments)[: len(expected)] == expected
+
+
 def test_functions_are_inlinable_sql(database: psycopg.Connection) -> None:
     facts = run_query(
         database,
@@ -638,6 +646,26 @@ def test_functions_are_inlined_and_prune_partitions(
     arguments = READS_TRANSFERS.get(function.name, [])
     everything = explain(database, f"SELECT * FROM mart.{function.name}({', '.join(arguments)})")
     assert len(set(re.findall(rf"{facts}_1998_\d\d", everything))) == 3
+
+
+@pytest.mark.parametrize("function", OF_TAPES, ids=names(OF_TAPES))
+def test_functions_of_tapes_are_inlined_and_prune_partitions(
+    database: psycopg.Connection, function: MartObject
+) -> None:
+    events = [
+        {"kind": kind, "drive": "d1", "happened_at": moment}
+        for kind in ("positioned", "transferred")
+        for moment in THREE_MONTHS
+    ]
+    insert_rows(database, {"tape_events": events})
+    # A mount may end long after `until`, so only `since` leaves months out. What the archive's logs report is
+    # asked of all months.
+    months = set() if "tape_coverage" in function.metadata.depends_on else {"1998_03"}
+    for since in ("'1998-04-05'", "now() - INTERVAL '1 day'"):
+        plan = explain(database, f"SELECT * FROM mart.{function.name}(since => {since})")
+        assert not set(re.findall(r"Function Scan on (\w+)", plan)) & {*names(FUNCTIONS)}
+        assert not months & set(re.findall(r"(?:mounts|tape_operations)_(1998_\d\d)", plan))
+    assert "Subplans Removed" in plan
 
 
 @pytest.mark.parametrize("function", ASKED_OF_FACTS, ids=names(ASKED_OF_FACTS))

@@ -29,6 +29,13 @@ from tapewise.ingest.loading.loads import load_file
 from tapewise.ingest.sources.sources import SourceRequest
 from tapewise.schema.database import Role, Warehouse
 from tests.conftest import NOW, Site, register
+from tests.integration.drive_recount import (
+    count_busy,
+    count_days,
+    count_remounts,
+    list_stays,
+    list_waits,
+)
 from tests.integration.evidence import check_warehouse
 from tests.integration.recall_recount import (
     describe,
@@ -299,6 +306,99 @@ def test_drive_hours_are_divided_by_day_and_task(loaded: Warehouse, truth: dict[
         != (row["dismounted_at"] + 72 * 10**8) // 864 * 10**8
         for row in truth["cta"]["mounts"]
     )
+
+
+def test_drives_are_used_as_plain_python_counts(loaded: Warehouse, truth: dict[str, Any]):
+    stays = list_stays(truth["cta"]["mounts"], truth["cta"]["tape_operations"])
+    days = count_days(stays, ZoneInfo(ZONE))
+    found = {
+        (row["drive"], str(row["starts_on"])): row
+        for row in fetch(loaded, "SELECT * FROM mart.drive_hours('made', period => 'day')")
+    }
+    assert {key for key, row in found.items() if row["occupied_s"] or row["mount_count"]} == {*days}
+    for key, counted in days.items():
+        assert found[key]["mount_count"] == counted["begun"]
+        assert found[key]["occupied_s"] == pytest.approx(counted["occupied_us"] / 1e6, abs=1e-5)
+        assert found[key]["lazy_wait_s"] == pytest.approx(counted["lazy_us"] / 1e6, abs=1e-5)
+    usage = fetch(
+        loaded, "SELECT sum(mount_count) AS mounts, sum(occupied_s) AS s FROM mart.drive_usage('made')"
+    )
+    assert usage[0]["mounts"] == len(stays)
+    assert usage[0]["s"] == pytest.approx(sum(row["until"] - row["from"] for row in stays) / 1e6)
+
+    (ends,) = fetch(
+        loaded,
+        f"SELECT {us('first_event_at')}, {us('last_event_at')} FROM mart.tape_coverage"
+        " WHERE archive = 'made'",
+    )
+    busy = count_busy(stays, ends["first_event_at"], ends["last_event_at"])
+    assert len(busy) > 3
+    assert {
+        row["busy_count"]: row["span_s"]
+        for row in fetch(loaded, "SELECT busy_count, span_s FROM mart.drives_busy('made')")
+    } == {count: pytest.approx(us / 1e6, abs=1e-5) for count, us in busy.items()}
+
+    (remounts,) = fetch(
+        loaded,
+        """
+        SELECT sum(mount_count)::integer AS mounts, sum(followed_count)::integer AS followed,
+            sum(remount_1h_count)::integer AS within_1h, sum(remount_24h_count)::integer AS within_24h,
+            sum(file_count)::integer AS files, sum(size_bytes)::bigint AS size_bytes
+        FROM mart.mount_days('made')
+        """,
+    )
+    followed, within_1h, within_24h = count_remounts(stays, ends["last_event_at"])
+    assert 0 < within_1h < within_24h < followed
+    assert remounts == {
+        "mounts": len(stays),
+        "followed": followed,
+        "within_1h": within_1h,
+        "within_24h": within_24h,
+        "files": sum(row["transfer_count"] for row in stays),
+        "size_bytes": sum(row["size_bytes"] or 0 for row in stays),
+    }
+
+    failures = fetch(loaded, "SELECT * FROM mart.mount_failures('made', grouped_by => 'drive')")
+    counted = defaultdict(lambda: [0, 0])
+    for row in stays:
+        counted[row["drive"]][0] += row["failed_count"]
+        counted[row["drive"]][1] += row["transfer_count"]
+    assert {row["drive"]: [row["failed_count"], row["file_count"]] for row in failures} == counted
+    assert sum(row["failed_count"] for row in failures) > 0
+
+
+def test_clients_wait_while_the_repacker_holds_drives(loaded: Warehouse, truth: dict[str, Any]):
+    operations = truth["cta"]["tape_operations"]
+    waits = list_waits(list_stays(truth["cta"]["mounts"], operations), operations)
+    rows = fetch(loaded, "SELECT * FROM mart.repack_waits('made') WHERE tape_type IS NOT NULL")
+    assert {row["is_repacking"]: row["request_count"] - row["unfinished_count"] for row in rows} == {
+        is_repacking: len(found) for is_repacking, found in waits.items() if found
+    }
+    for row in rows:
+        found = waits[row["is_repacking"]]
+        assert row["mean_s"] == pytest.approx(sum(found) / len(found) / 1e6)
+        assert row["p50_s"] == pytest.approx(found[(len(found) - 1) // 2] / 1e6)
+        assert row["longest_s"] == pytest.approx(found[-1] / 1e6)
+
+
+@pytest.mark.parametrize(
+    ("name", "view", "step"),
+    [
+        ("mounted_to_positioned", "mounts", "position"),
+        ("positioned_to_read", "tape_operations", "transfer"),
+        ("read_to_unload", "mounts", "lazy_wait"),
+        ("unload_to_unmount", "mounts", "dismount"),
+    ],
+)
+def test_steps_of_mounts(loaded: Warehouse, truth: dict[str, Any], name: str, view: str, step: str):
+    (row,) = fetch(
+        loaded, f"SELECT * FROM mart.mount_steps('made') WHERE view_name = '{view}' AND step = '{step}'"
+    )
+    waits = truth["cta"]["waits"][name]
+    _, p50_us, p95_us = waits["quantiles_us"]
+    assert row["step_count"] == waits["count"]
+    assert row["mean_s"] == pytest.approx(waits["sum_us"] / waits["count"] / 1e6)
+    assert [row["p50_s"], row["p95_s"]] == [pytest.approx(p50_us / 1e6), pytest.approx(p95_us / 1e6)]
 
 
 @pytest.mark.parametrize(
