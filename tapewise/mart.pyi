@@ -7711,6 +7711,71 @@ class Mart:
             ORDER BY ended_at
         """
 
+    def transfer_sizes(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+        bins_per_decade: int | None = None,
+        grouped_by: Sequence[str] | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive, bin that has transfers and, if asked for, interface and direction.
+
+        How many transfers, and how many bytes, there were by size, in bins of decades, with cumulative
+        shares. All transfers that did not fail and have a size count, those of unknown duration and by
+        coarse clocks too (mart.size_times leaves these out). Numbers and bytes are exact. If the rollup
+        of sizes (mart.size_cells) has all transfers of the range, they come from it (is_from_cells);
+        otherwise the transfers are read, which takes longer (about a second for a million) and finds
+        none on days whose detail the archive has forgotten (unbinned_count). A range means whole days
+        of the archive's own clock: all those that it touches.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only local days that end after this time (null = from the first)
+            until: only local days that begin before this time (null = to the last)
+            interface: only this interface (null = all)
+            direction: put or get (null = both)
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+            bins_per_decade: 1 (bins begin at powers of ten) or 3 (at 1, 2 and 5 times a power of ten).
+                With any other number, there are no rows
+            grouped_by: any of interface and direction; default none, which is one row per archive and
+                bin. With anything else, there are no rows
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            interface: the program that moved the files (ftp, nft, hsi, ...); null unless grouped by it
+            direction: put or get; null unless grouped by it
+            size_from_bytes: lower edge of the bin (inclusive); 0 for empty files, which have a bin of
+                their own
+            size_to_bytes: upper edge of the bin (exclusive)
+            transfer_count: transfers in the bin
+            saturated_count: how many of them have a size at the limit of the log's counter (2^31 - 1),
+                so that the file may be larger
+            size_bytes: bytes of the transfers in the bin
+            count_ratio: transfer_count over the transfers of all bins of the row's archive and group (0
+                to 1)
+            running_count_ratio: the same for this bin and all smaller ones
+            bytes_ratio: size_bytes over the bytes of all bins (0 to 1); null where all files are empty
+            running_bytes_ratio: the same for this bin and all smaller ones
+            unbinned_count: transfers of the row's archive and group that did not fail but are in no
+                bin, because their size is unknown or their detail is forgotten; the same in all bins
+            is_from_cells: whether the numbers come from the rollup and not from the transfers
+
+        In SQL:
+
+            SELECT size_from_bytes, transfer_count, running_count_ratio, size_bytes, running_bytes_ratio
+            FROM mart.transfer_sizes(archive => 'llnl', since => now() - INTERVAL '1 year', grouped_by => '{direction}')
+            WHERE direction = 'get'
+            ORDER BY size_from_bytes
+        """
+
     def transfers(
         self,
         *,

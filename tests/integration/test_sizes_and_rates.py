@@ -1,0 +1,118 @@
+"""Recounts sizes and rates from the lines of the example's logs, in plain Python, unlike the SQL."""
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import pairwise
+from typing import Any, LiteralString
+from zoneinfo import ZoneInfo
+
+import pytest
+from psycopg.rows import dict_row
+
+from tapewise.schema.database import Role, Warehouse
+from tests.conftest import Site
+from tests.integration.example_archive import LOGS, ZONE, load_example
+
+LINE = re.compile(
+    r"([0-9]+) (98/1[0-2]/[0-9]{2} (?:[01][0-9]|2[0-3]):[0-9:]+) ([a-z])([a-z]) ([0-9]+) ([0-9.]+) *"
+)
+LIMIT = 2**31 - 1
+
+Fetch = Callable[..., list[dict[str, Any]]]
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of NFT's log that reports a transfer to or from the archive (`s`)."""
+
+    ended_at: datetime
+    direction: str
+    client: str
+    user: str
+    size_bytes: int
+    duration_s: float
+    is_coarse: bool
+
+    @property
+    def is_filtered(self) -> bool:
+        return self.duration_s <= 0 or (self.is_coarse and self.duration_s < 10)
+
+
+def read_lines() -> list[Line]:
+    found = []
+    for text in (LOGS / "nft.log").read_text(encoding="utf-8", errors="replace").splitlines():
+        if match := LINE.fullmatch(text):
+            user, when, origin, target, size, seconds = match.groups()
+            if (origin == "s") == (target == "s"):
+                continue
+            found.append(
+                Line(
+                    datetime.strptime(when, "%y/%m/%d %H:%M:%S").replace(tzinfo=ZoneInfo(ZONE)),
+                    "put" if target == "s" else "get",
+                    origin if target == "s" else target,
+                    user,
+                    int(size),
+                    float(seconds),
+                    seconds == "0.499" or float(seconds).is_integer(),
+                )
+            )
+    return found
+
+
+LINES = read_lines()
+
+
+@pytest.fixture(scope="module")
+def example(site: Site) -> Iterator[Warehouse]:
+    with site.clone() as fresh:
+        load_example(fresh)
+        yield fresh
+
+
+@pytest.fixture(scope="module")
+def rows_of(example: Warehouse) -> Iterator[Fetch]:
+    with closing(example.connect(Role.OWNER)) as connection:
+
+        def fetch(query: LiteralString, *values: object) -> list[dict[str, Any]]:
+            return connection.cursor(row_factory=dict_row).execute(query, values).fetchall()
+
+        yield fetch
+
+
+@pytest.mark.parametrize("steps", [[1], [1, 2, 5]])
+def test_sizes(rows_of: Fetch, steps: list[int]) -> None:
+    edges = [0, *(step * 10**power for power in range(12) for step in steps)]
+    for direction in ("put", "get"):
+        sizes = [line.size_bytes for line in LINES if line.direction == direction]
+        expected = []
+        for low, high in pairwise(edges):
+            found = [size for size in sizes if low <= size < high]
+            upto = [size for size in sizes if size < high]
+            if found:
+                expected.append(
+                    {
+                        "size_from_bytes": low,
+                        "size_to_bytes": high,
+                        "transfer_count": len(found),
+                        "saturated_count": found.count(LIMIT),
+                        "size_bytes": sum(found),
+                        "running_count_ratio": pytest.approx(len(upto) / len(sizes)),
+                        "running_bytes_ratio": pytest.approx(sum(upto) / sum(sizes)),
+                        "unbinned_count": 0,
+                        "is_from_cells": False,
+                    }
+                )
+        rows = rows_of(
+            """
+            SELECT size_from_bytes, size_to_bytes, transfer_count, saturated_count, size_bytes,
+                running_count_ratio, running_bytes_ratio, unbinned_count, is_from_cells
+            FROM mart.transfer_sizes('example', interface => 'nft', direction => %s, bins_per_decade => %s)
+            ORDER BY size_from_bytes
+            """,
+            direction,
+            len(steps),
+        )
+        assert rows == expected
