@@ -7711,6 +7711,86 @@ class Mart:
             ORDER BY ended_at
         """
 
+    def transfer_rates(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+        grouped_by: Sequence[str] | None = None,
+        over_bytes: int | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive and group in which there were transfers; the groups are those asked for.
+
+        How fast single transfers were: smallest, greatest and mean rate, quantiles, and the fastest
+        transfer, compared with the theoretical rate of the same sizes. The rate of a transfer is that
+        of mart.transfers. The mean is that of the rates, so that each transfer has the same weight
+        (mart.monthly_rates has bytes over seconds). The theoretical rate of a size is size / (latency +
+        size / rate), with the latency and rate that mart.lower_envelopes finds for the same transfers,
+        interface and direction. Failed transfers and empty files are left out. Each answer is computed
+        from the transfers of the range.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only transfers that ended at or after this time (null = from the first)
+            until: only transfers that ended before this time (null = to the last)
+            interface: only this interface (null = all)
+            direction: put or get (null = both)
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+            grouped_by: any of interface, direction, client, class_of_service, size (decades) and month
+                or day (if both are given, day); default interface and direction, because each has its
+                own machine and network. With anything else, there are no rows
+            over_bytes: only transfers of more bytes than this (null = of all that are not empty)
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            interface: the program that moved the files (ftp, nft, hsi, ...); null unless grouped by it
+            direction: put or get; null unless grouped by it
+            client: name of the client machine; null if the log does not say, and unless grouped by it
+            class_of_service: class of service; null if the log does not say, and unless grouped by it
+            size_from_bytes: smallest size in the bin, a power of ten; null unless grouped by size
+            size_to_bytes: size at which the next bin begins; null unless grouped by size
+            transfer_count: transfers whose rate is known; all other figures are theirs
+            unrated_count: transfers whose rate is not known - without a duration or with one of zero,
+                with a saturated size, or of less than 10 s by a coarse clock (whole seconds, or 0.499)
+            size_bytes: bytes of the transfers; null if no rate is known
+            min_rate_bytes_per_s: smallest rate; null if no rate is known
+            p10_rate_bytes_per_s: rate that 10 % of the transfers do not exceed; null if no rate is
+                known
+            p50_rate_bytes_per_s: rate that 50 % of the transfers do not exceed; null if no rate is
+                known
+            p90_rate_bytes_per_s: rate that 90 % of the transfers do not exceed; null if no rate is
+                known
+            max_rate_bytes_per_s: rate of the fastest transfer; null if no rate is known
+            mean_rate_bytes_per_s: mean of the rates; null if no rate is known
+            fastest_transfer_id: the fastest transfer, as in mart.transfers; the earliest one of equally
+                fast ones
+            fastest_size_bytes: its bytes; null if no rate is known
+            envelope_count: transfers for which a theoretical rate is known, too
+            mean_envelope_bytes_per_s: mean of the theoretical rates; null where no line was fitted, as
+                with few transfers, or with more than 300,000 that were not prepared
+                (mart.envelope_choices)
+            envelope_ratio: mean of rate over theoretical rate; null like mean_envelope_bytes_per_s. A
+                single transfer may be faster than the line
+            starts_on: local date of the day, or of the first day of the month; null unless grouped by
+                one of them
+            fastest_at: when the fastest transfer ended; null if no rate is known
+
+        In SQL:
+
+            SELECT starts_on, direction, transfer_count, min_rate_bytes_per_s, max_rate_bytes_per_s, mean_rate_bytes_per_s
+            FROM mart.transfer_rates(
+                archive => 'sdsc', client => 't90.sdsc.edu', grouped_by => '{month,direction}', over_bytes => 199000000
+            )
+            ORDER BY starts_on, direction
+        """
+
     def transfer_sizes(
         self,
         *,

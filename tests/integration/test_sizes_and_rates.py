@@ -6,6 +6,8 @@ from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
+from math import ceil
+from statistics import fmean
 from typing import Any, LiteralString
 from zoneinfo import ZoneInfo
 
@@ -116,3 +118,63 @@ def test_sizes(rows_of: Fetch, steps: list[int]) -> None:
             len(steps),
         )
         assert rows == expected
+
+
+@pytest.mark.parametrize("over_bytes", [0, 10_000_000])
+def test_rates(rows_of: Fetch, over_bytes: int) -> None:
+    """As table 7 of SDSC's paper has them: by month and direction, of files over a limit, of one client."""
+    envelopes = rows_of("SELECT * FROM mart.lower_envelopes('example', interface => 'nft', client => 'w')")
+    expected = []
+    for line in sorted(envelopes, key=lambda row: row["direction"]):
+        sized = [
+            each
+            for each in LINES
+            if (each.direction, each.client) == (line["direction"], "w") and each.size_bytes > over_bytes
+        ]
+        known = [each for each in sized if not each.is_filtered and each.size_bytes != LIMIT]
+        rates = sorted(each.size_bytes / each.duration_s for each in known)
+        theory = [
+            each.size_bytes / (line["latency_s"] + each.size_bytes / line["rate_bytes_per_s"])
+            for each in known
+        ]
+        fastest = max(known, key=lambda each: (each.size_bytes / each.duration_s, -each.ended_at.timestamp()))
+        expected.append(
+            {
+                "starts_on": "1998-10-01",
+                "direction": line["direction"],
+                "transfer_count": len(known),
+                "unrated_count": len(sized) - len(known),
+                "size_bytes": sum(each.size_bytes for each in known),
+                "min_rate_bytes_per_s": pytest.approx(rates[0]),
+                "p10_rate_bytes_per_s": pytest.approx(rates[ceil(0.1 * len(rates)) - 1]),
+                "p50_rate_bytes_per_s": pytest.approx(rates[ceil(0.5 * len(rates)) - 1]),
+                "p90_rate_bytes_per_s": pytest.approx(rates[ceil(0.9 * len(rates)) - 1]),
+                "max_rate_bytes_per_s": pytest.approx(rates[-1]),
+                "mean_rate_bytes_per_s": pytest.approx(fmean(rates)),
+                "fastest_size_bytes": fastest.size_bytes,
+                "fastest_at": fastest.ended_at,
+                "envelope_count": len(known),
+                "mean_envelope_bytes_per_s": pytest.approx(fmean(theory)),
+                "envelope_ratio": pytest.approx(
+                    fmean(
+                        each.size_bytes / each.duration_s / rate
+                        for each, rate in zip(known, theory, strict=True)
+                    )
+                ),
+            }
+        )
+    rows = rows_of(
+        """
+        SELECT starts_on::text, direction, transfer_count, unrated_count, size_bytes, min_rate_bytes_per_s,
+            p10_rate_bytes_per_s, p50_rate_bytes_per_s, p90_rate_bytes_per_s, max_rate_bytes_per_s,
+            mean_rate_bytes_per_s, fastest_size_bytes, fastest_at, envelope_count, mean_envelope_bytes_per_s,
+            envelope_ratio
+        FROM mart.transfer_rates(
+            'example', interface => 'nft', client => 'w', grouped_by => '{month, direction}', over_bytes => %s
+        )
+        ORDER BY direction
+        """,
+        over_bytes,
+    )
+    assert len(rows) == 2
+    assert rows == expected
