@@ -7085,6 +7085,61 @@ class Mart:
             ORDER BY archive, outcome
         """
 
+    def stage_time_laws(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive and interface for which a law was found.
+
+        The law of stage times that a machine file wants (two_exponentials under tapes.load), fitted to
+        the stages of the range. A share of the stages is short: the shortest time and an exponential,
+        which is redrawn if it reaches the break (truncated). The others take the break and another
+        exponential. The break is the time of greatest likelihood among those that occurred; each part
+        has a twentieth of the stages at least. The times are those of mart.stage_times, in steps of 0.5
+        s (0.05 s below 10 s), so whole seconds are exact. The misfit is the greatest difference between
+        the law and the data (Kolmogorov and Smirnov's distance). With fewer than some hundreds of
+        stages, or a misfit of more than a few hundredths, do not trust the law. If the times of a log
+        include the queue for a drive, so does the law. An archive whose stages have no two such parts
+        has no row.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only local days that end after this time (null = from the first)
+            until: only local days that begin before this time (null = to the last)
+            interface: only this interface (null = all)
+            direction: put or get (null = get; puts have no stages)
+            client: only stages of requests of this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            interface: the program that staged the files (unitree, ...)
+            stage_count: stages that succeeded and whose duration is known
+            short_count: how many of them were shorter than the break
+            short_ratio: short_count over stage_count (0 to 1), as in a machine file
+            short_s: the shortest time, as in a machine file
+            short_mean_s: mean of the first exponential before truncation, as in a machine file; more
+                than the mean of short times above the shortest
+            long_s: the break, as in a machine file
+            long_mean_s: mean of the second exponential, as in a machine file
+            misfit_ratio: greatest difference between the shares of stages up to a time by the law and
+                in the data (0 to 1)
+            misfit_at_s: the time at which it is
+
+        In SQL:
+
+            SELECT short_ratio, short_s, short_mean_s, long_s, long_mean_s, misfit_ratio
+            FROM mart.stage_time_laws(archive => 'llnl', since => now() - INTERVAL '1 year')
+        """
+
     def stage_times(
         self,
         *,
@@ -8000,6 +8055,26 @@ class Mart:
                 until => '1998-05-01 12:01 America/Los_Angeles'
             )
             ORDER BY started_at
+        """
+
+    def truncated_mean(
+        self,
+        *,
+        mean_ratio: float,
+    ) -> pl.DataFrame:
+        """Mean of the whole distribution over the length; null from 0.499 on, because the values are then
+        as good as evenly distributed and the mean cannot be found.
+
+        The mean of an exponential distribution, given the mean of those of its values that are below a
+        length. Both are in units of this length. This is the estimate of greatest likelihood for a
+        truncated exponential.
+
+        Args:
+            mean_ratio: mean of the values below the length, over the length
+
+        In SQL:
+
+            SELECT 60 * mart.truncated_mean(17.0 / 60) AS mean_s
         """
 
     def unitree_job_names(
