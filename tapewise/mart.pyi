@@ -5110,6 +5110,64 @@ class Mart:
             ORDER BY starts_on, interface, direction
         """
 
+    def request_figures(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive, interface, direction and quantity.
+
+        Mean, standard deviation, extremes and quantiles of how long requests took: their transfer,
+        their stage, and the whole request. The requests are those of mart.request_quantiles (which
+        reads a rollup, and has sizes and waits): those that moved a file and did not fail, without the
+        warm-up of a simulated archive. A quantile is the smallest value that the given share of the
+        requests did not exceed. Each answer is computed from the requests of the range.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only requests that ended at or after this time (null = from the first)
+            until: only requests that ended before this time (null = to the last)
+            interface: only this interface (null = all)
+            direction: put or get (null = both, separately)
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            interface: the program that moved the files (ftp, nft, hsi, ...)
+            direction: put or get
+            quantity: transfer time (as logged), stage time (of requests that started or joined a
+                stage), or total time (from the request to the end of the transfer)
+            request_count: requests for which the quantity is known; all other figures are theirs
+            unknown_count: requests for which it is not known
+            negative_count: requests that seem to have ended before they were made, because two clocks
+                disagree; they are in none of the other numbers
+            mean_s: mean in seconds; null if none is known
+            deviation_s: standard deviation in seconds; null with fewer than two
+            min_s: shortest time in seconds; null if none is known
+            p1_s: seconds that 1 % of the requests did not exceed; null if none is known
+            p5_s: seconds that 5 % of the requests did not exceed; null if none is known
+            p10_s: seconds that 10 % of the requests did not exceed; null if none is known
+            p50_s: seconds that 50 % of the requests did not exceed; null if none is known
+            p90_s: seconds that 90 % of the requests did not exceed; null if none is known
+            p95_s: seconds that 95 % of the requests did not exceed; null if none is known
+            p99_s: seconds that 99 % of the requests did not exceed; null if none is known
+            max_s: longest time in seconds; null if none is known
+
+        In SQL:
+
+            SELECT direction, quantity, request_count, mean_s, deviation_s, min_s, p50_s, p99_s, max_s
+            FROM mart.request_figures(archive => 'llnl', interface => 'nft', since => now() - INTERVAL '1 month')
+            ORDER BY direction, quantity
+        """
+
     def request_quantiles(
         self,
         *,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
 from math import ceil
-from statistics import fmean
+from statistics import fmean, stdev
 from typing import Any, LiteralString
 from zoneinfo import ZoneInfo
 
@@ -178,3 +178,29 @@ def test_rates(rows_of: Fetch, over_bytes: int) -> None:
     )
     assert len(rows) == 2
     assert rows == expected
+
+
+def test_request_figures(rows_of: Fetch) -> None:
+    """As tables 4 and 5 of the Livermore paper's appendix B have them."""
+    for direction in ("put", "get"):
+        times = sorted(line.duration_s for line in LINES if line.direction == direction)
+        rows = rows_of(
+            """
+            SELECT request_count, mean_s, deviation_s, min_s, p1_s, p5_s, p10_s, p50_s, p90_s, p95_s, p99_s,
+                max_s
+            FROM mart.request_figures('example', interface => 'nft', direction => %s)
+            WHERE quantity = 'transfer time'
+            """,
+            direction,
+        )
+        places = {f"p{percent}_s": -(-percent * len(times) // 100) for percent in (1, 5, 10, 50, 90, 95, 99)}
+        assert rows == [
+            {
+                "request_count": len(times),
+                "mean_s": pytest.approx(fmean(times)),
+                "deviation_s": pytest.approx(stdev(times)),
+                "min_s": times[0],
+                **{name: times[place - 1] for name, place in places.items()},
+                "max_s": times[-1],
+            }
+        ]
