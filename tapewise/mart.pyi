@@ -6204,6 +6204,64 @@ class Mart:
             ORDER BY starts_on, interface, direction
         """
 
+    def request_figures(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive, interface, direction and quantity.
+
+        Mean, standard deviation, extremes and quantiles of how long requests took: their transfer,
+        their stage, and the whole request. The requests are those of mart.request_quantiles (which
+        reads a rollup, and has sizes and waits): those that moved a file and did not fail, without the
+        warm-up of a simulated archive. A quantile is the smallest value that the given share of the
+        requests did not exceed. Each answer is computed from the requests of the range.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only requests that ended at or after this time (null = from the first)
+            until: only requests that ended before this time (null = to the last)
+            interface: only this interface (null = all)
+            direction: put or get (null = both, separately)
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            interface: the program that moved the files (ftp, nft, hsi, ...)
+            direction: put or get
+            quantity: transfer time (as logged), stage time (of requests that started or joined a
+                stage), or total time (from the request to the end of the transfer)
+            request_count: requests for which the quantity is known; all other figures are theirs
+            unknown_count: requests for which it is not known
+            negative_count: requests that seem to have ended before they were made, because two clocks
+                disagree; they are in none of the other numbers
+            mean_s: mean in seconds; null if none is known
+            deviation_s: standard deviation in seconds; null with fewer than two
+            min_s: shortest time in seconds; null if none is known
+            p1_s: seconds that 1 % of the requests did not exceed; null if none is known
+            p5_s: seconds that 5 % of the requests did not exceed; null if none is known
+            p10_s: seconds that 10 % of the requests did not exceed; null if none is known
+            p50_s: seconds that 50 % of the requests did not exceed; null if none is known
+            p90_s: seconds that 90 % of the requests did not exceed; null if none is known
+            p95_s: seconds that 95 % of the requests did not exceed; null if none is known
+            p99_s: seconds that 99 % of the requests did not exceed; null if none is known
+            max_s: longest time in seconds; null if none is known
+
+        In SQL:
+
+            SELECT direction, quantity, request_count, mean_s, deviation_s, min_s, p50_s, p99_s, max_s
+            FROM mart.request_figures(archive => 'llnl', interface => 'nft', since => now() - INTERVAL '1 month')
+            ORDER BY direction, quantity
+        """
+
     def request_quantiles(
         self,
         *,
@@ -8506,6 +8564,61 @@ class Mart:
             ORDER BY archive, outcome
         """
 
+    def stage_time_laws(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive and interface for which a law was found.
+
+        The law of stage times that a machine file wants (two_exponentials under tapes.load), fitted to
+        the stages of the range. A share of the stages is short: the shortest time and an exponential,
+        which is redrawn if it reaches the break (truncated). The others take the break and another
+        exponential. The break is the time of greatest likelihood among those that occurred; each part
+        has a twentieth of the stages at least. The times are those of mart.stage_times, in steps of 0.5
+        s (0.05 s below 10 s), so whole seconds are exact. The misfit is the greatest difference between
+        the law and the data (Kolmogorov and Smirnov's distance). With fewer than some hundreds of
+        stages, or a misfit of more than a few hundredths, do not trust the law. If the times of a log
+        include the queue for a drive, so does the law. An archive whose stages have no two such parts
+        has no row.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only local days that end after this time (null = from the first)
+            until: only local days that begin before this time (null = to the last)
+            interface: only this interface (null = all)
+            direction: put or get (null = get; puts have no stages)
+            client: only stages of requests of this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            interface: the program that staged the files (unitree, ...)
+            stage_count: stages that succeeded and whose duration is known
+            short_count: how many of them were shorter than the break
+            short_ratio: short_count over stage_count (0 to 1), as in a machine file
+            short_s: the shortest time, as in a machine file
+            short_mean_s: mean of the first exponential before truncation, as in a machine file; more
+                than the mean of short times above the shortest
+            long_s: the break, as in a machine file
+            long_mean_s: mean of the second exponential, as in a machine file
+            misfit_ratio: greatest difference between the shares of stages up to a time by the law and
+                in the data (0 to 1)
+            misfit_at_s: the time at which it is
+
+        In SQL:
+
+            SELECT short_ratio, short_s, short_mean_s, long_s, long_mean_s, misfit_ratio
+            FROM mart.stage_time_laws(archive => 'llnl', since => now() - INTERVAL '1 year')
+        """
+
     def stage_times(
         self,
         *,
@@ -9440,6 +9553,151 @@ class Mart:
             ORDER BY ended_at
         """
 
+    def transfer_rates(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+        grouped_by: Sequence[str] | None = None,
+        over_bytes: int | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive and group in which there were transfers; the groups are those asked for.
+
+        How fast single transfers were: smallest, greatest and mean rate, quantiles, and the fastest
+        transfer, compared with the theoretical rate of the same sizes. The rate of a transfer is that
+        of mart.transfers. The mean is that of the rates, so that each transfer has the same weight
+        (mart.monthly_rates has bytes over seconds). The theoretical rate of a size is size / (latency +
+        size / rate), with the latency and rate that mart.lower_envelopes finds for the same transfers,
+        interface and direction. Failed transfers and empty files are left out. Each answer is computed
+        from the transfers of the range.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only transfers that ended at or after this time (null = from the first)
+            until: only transfers that ended before this time (null = to the last)
+            interface: only this interface (null = all)
+            direction: put or get (null = both)
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+            grouped_by: any of interface, direction, client, class_of_service, size (decades) and month
+                or day (if both are given, day); default interface and direction, because each has its
+                own machine and network. With anything else, there are no rows
+            over_bytes: only transfers of more bytes than this (null = of all that are not empty)
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            interface: the program that moved the files (ftp, nft, hsi, ...); null unless grouped by it
+            direction: put or get; null unless grouped by it
+            client: name of the client machine; null if the log does not say, and unless grouped by it
+            class_of_service: class of service; null if the log does not say, and unless grouped by it
+            size_from_bytes: smallest size in the bin, a power of ten; null unless grouped by size
+            size_to_bytes: size at which the next bin begins; null unless grouped by size
+            transfer_count: transfers whose rate is known; all other figures are theirs
+            unrated_count: transfers whose rate is not known - without a duration or with one of zero,
+                with a saturated size, or of less than 10 s by a coarse clock (whole seconds, or 0.499)
+            size_bytes: bytes of the transfers; null if no rate is known
+            min_rate_bytes_per_s: smallest rate; null if no rate is known
+            p10_rate_bytes_per_s: rate that 10 % of the transfers do not exceed; null if no rate is
+                known
+            p50_rate_bytes_per_s: rate that 50 % of the transfers do not exceed; null if no rate is
+                known
+            p90_rate_bytes_per_s: rate that 90 % of the transfers do not exceed; null if no rate is
+                known
+            max_rate_bytes_per_s: rate of the fastest transfer; null if no rate is known
+            mean_rate_bytes_per_s: mean of the rates; null if no rate is known
+            fastest_transfer_id: the fastest transfer, as in mart.transfers; the earliest one of equally
+                fast ones
+            fastest_size_bytes: its bytes; null if no rate is known
+            envelope_count: transfers for which a theoretical rate is known, too
+            mean_envelope_bytes_per_s: mean of the theoretical rates; null where no line was fitted, as
+                with few transfers, or with more than 300,000 that were not prepared
+                (mart.envelope_choices)
+            envelope_ratio: mean of rate over theoretical rate; null like mean_envelope_bytes_per_s. A
+                single transfer may be faster than the line
+            starts_on: local date of the day, or of the first day of the month; null unless grouped by
+                one of them
+            fastest_at: when the fastest transfer ended; null if no rate is known
+
+        In SQL:
+
+            SELECT starts_on, direction, transfer_count, min_rate_bytes_per_s, max_rate_bytes_per_s, mean_rate_bytes_per_s
+            FROM mart.transfer_rates(
+                archive => 'sdsc', client => 't90.sdsc.edu', grouped_by => '{month,direction}', over_bytes => 199000000
+            )
+            ORDER BY starts_on, direction
+        """
+
+    def transfer_sizes(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+        bins_per_decade: int | None = None,
+        grouped_by: Sequence[str] | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive, bin that has transfers and, if asked for, interface and direction.
+
+        How many transfers, and how many bytes, there were by size, in bins of decades, with cumulative
+        shares. All transfers that did not fail and have a size count, those of unknown duration and by
+        coarse clocks too (mart.size_times leaves these out). Numbers and bytes are exact. If the rollup
+        of sizes (mart.size_cells) has all transfers of the range, they come from it (is_from_cells);
+        otherwise the transfers are read, which takes longer (about a second for a million) and finds
+        none on days whose detail the archive has forgotten (unbinned_count). A range means whole days
+        of the archive's own clock: all those that it touches.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only local days that end after this time (null = from the first)
+            until: only local days that begin before this time (null = to the last)
+            interface: only this interface (null = all)
+            direction: put or get (null = both)
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+            bins_per_decade: 1 (bins begin at powers of ten) or 3 (at 1, 2 and 5 times a power of ten).
+                With any other number, there are no rows
+            grouped_by: any of interface and direction; default none, which is one row per archive and
+                bin. With anything else, there are no rows
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            interface: the program that moved the files (ftp, nft, hsi, ...); null unless grouped by it
+            direction: put or get; null unless grouped by it
+            size_from_bytes: lower edge of the bin (inclusive); 0 for empty files, which have a bin of
+                their own
+            size_to_bytes: upper edge of the bin (exclusive)
+            transfer_count: transfers in the bin
+            saturated_count: how many of them have a size at the limit of the log's counter (2^31 - 1),
+                so that the file may be larger
+            size_bytes: bytes of the transfers in the bin
+            count_ratio: transfer_count over the transfers of all bins of the row's archive and group (0
+                to 1)
+            running_count_ratio: the same for this bin and all smaller ones
+            bytes_ratio: size_bytes over the bytes of all bins (0 to 1); null where all files are empty
+            running_bytes_ratio: the same for this bin and all smaller ones
+            unbinned_count: transfers of the row's archive and group that did not fail but are in no
+                bin, because their size is unknown or their detail is forgotten; the same in all bins
+            is_from_cells: whether the numbers come from the rollup and not from the transfers
+
+        In SQL:
+
+            SELECT size_from_bytes, transfer_count, running_count_ratio, size_bytes, running_bytes_ratio
+            FROM mart.transfer_sizes(archive => 'llnl', since => now() - INTERVAL '1 year', grouped_by => '{direction}')
+            WHERE direction = 'get'
+            ORDER BY size_from_bytes
+        """
+
     def transfers(
         self,
         *,
@@ -9584,6 +9842,26 @@ class Mart:
                 until => '1998-05-01 12:01 America/Los_Angeles'
             )
             ORDER BY started_at
+        """
+
+    def truncated_mean(
+        self,
+        *,
+        mean_ratio: float,
+    ) -> pl.DataFrame:
+        """Mean of the whole distribution over the length; null from 0.499 on, because the values are then
+        as good as evenly distributed and the mean cannot be found.
+
+        The mean of an exponential distribution, given the mean of those of its values that are below a
+        length. Both are in units of this length. This is the estimate of greatest likelihood for a
+        truncated exponential.
+
+        Args:
+            mean_ratio: mean of the values below the length, over the length
+
+        In SQL:
+
+            SELECT 60 * mart.truncated_mean(17.0 / 60) AS mean_s
         """
 
     def unitree_job_names(
