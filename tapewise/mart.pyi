@@ -9652,9 +9652,9 @@ class Mart:
         shares. All transfers that did not fail and have a size count, those of unknown duration and by
         coarse clocks too (mart.size_times leaves these out). Numbers and bytes are exact. If the rollup
         of sizes (mart.size_cells) has all transfers of the range, they come from it (is_from_cells);
-        otherwise the transfers are read, which takes longer (about a second for a million) and finds
-        none on days whose detail the archive has forgotten (unbinned_count). A range means whole days
-        of the archive's own clock: all those that it touches.
+        otherwise the transfers are read, which takes longer, and finds none on days whose detail the
+        archive has forgotten (unbinned_count). A range means whole days of the archive's own clock: all
+        those that it touches.
 
         Args:
             archive: only this archive (null = all)
