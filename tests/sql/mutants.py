@@ -22,12 +22,23 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Protocol
 
 import psycopg
 import yaml
 
 from tapewise.schema.tables.mart import MartObject, make_mart
 from tests.sql.cases import CASES_FOLDER, Case, find_differences, insert_rows, restart_numbers, run_query
+
+
+class AnyMutant(Protocol):
+    """A mutant of an object, handwritten or derived."""
+
+    object_name: str
+    change: str
+
+    def mutate(self, objects: Sequence[MartObject]) -> list[MartObject]:
+        """Return `objects` with this change made to one of them."""
 
 
 @dataclass(frozen=True)
@@ -76,22 +87,54 @@ def find_needed(objects: Sequence[MartObject], cases: Iterable[Case]) -> list[Ma
     return [each for each in objects if each.name in needed]
 
 
-def find_failing_case(
-    connection: psycopg.Connection, objects: Iterable[MartObject], cases: Iterable[Case]
-) -> Case | None:
-    """Build a mart from `objects`, return the first of `cases` that fails or None, and roll back."""
+def try_mutants(
+    connection: psycopg.Connection,
+    objects: Sequence[MartObject],
+    cases: Iterable[Case],
+    mutants: Sequence[AnyMutant],
+) -> list[AnyMutant]:
+    """Return those of `mutants` with which none of `cases` fails; they break one of `objects`.
+
+    The rows of a case are inserted once for all mutants, because this takes longer than its query. Raises
+    AssertionError if a case fails without a mutant. Everything is rolled back.
+    """
+    left = list(mutants)
     with connection.transaction(force_rollback=True):
         make_mart(connection, objects)
         for case in cases:
             with connection.transaction(force_rollback=True):
                 restart_numbers(connection)
                 insert_rows(connection, case.given)
-                if _is_failing(connection, case):
-                    return case
-    return None
+                assert not is_failing(connection, case), f"{case.name} fails without a mutant"
+                left = [each for each in left if not _is_noticed(connection, objects, case, each)]
+            if not left:
+                break
+    return left
 
 
-def _is_failing(connection: psycopg.Connection, case: Case) -> bool:
+def _is_noticed(
+    connection: psycopg.Connection, objects: Sequence[MartObject], case: Case, mutant: AnyMutant
+) -> bool:
+    with connection.transaction(force_rollback=True):
+        broken = mutant.mutate(objects)
+        [(sound, changed)] = [
+            (old, new) for old, new in zip(objects, broken, strict=True) if old.text != new.text
+        ]
+        if _read_head(sound) == _read_head(changed):
+            connection.execute(changed.text.replace("CREATE ", "CREATE OR REPLACE ", 1).encode())
+        else:
+            # Another function would be created next to this one.
+            make_mart(connection, broken)
+        return is_failing(connection, case)
+
+
+def _read_head(each: MartObject) -> str:
+    """Return what precedes the query of a view or function: its name, arguments and columns."""
+    return each.text.partition("$function$" if each.metadata.kind == "function" else " AS\n")[0]
+
+
+def is_failing(connection: psycopg.Connection, case: Case) -> bool:
+    """Whether the query of a case, whose rows are there, gives other rows than expected, or an error."""
     try:
         rows = run_query(connection, case.query)
     except psycopg.Error:

@@ -5,7 +5,6 @@
 
 import os
 import zlib
-from collections import Counter
 from collections.abc import Iterator
 
 import psycopg
@@ -15,8 +14,8 @@ from tapewise.schema.database import Role
 from tapewise.schema.tables.mart import MartObject, read_mart
 from tests.conftest import Site
 from tests.sql.cases import Case, find_cases, make_partitions
-from tests.sql.derived_mutants import DerivedMutant, derive_mutants, read_equivalent
-from tests.sql.mutants import Mutant, find_failing_case, find_mutants, find_needed
+from tests.sql.derived_mutants import derive_mutants, read_equivalent
+from tests.sql.mutants import AnyMutant, find_mutants, find_needed, try_mutants
 from tests.sql.touched import find_touched
 
 OBJECTS = read_mart()
@@ -24,7 +23,7 @@ WRITTEN = find_mutants()
 DERIVED = [mutant for each in OBJECTS for mutant in derive_mutants(each)]
 KNOWN = {(each.name, change) for each in OBJECTS for change in read_equivalent(each.name)}
 EQUIVALENT = [mutant for mutant in DERIVED if (mutant.object_name, mutant.change) in KNOWN]
-MUTANTS: list[Mutant | DerivedMutant] = [
+MUTANTS: list[AnyMutant] = [
     *WRITTEN,
     *(mutant for mutant in DERIVED if (mutant.object_name, mutant.change) not in KNOWN),
 ]
@@ -36,9 +35,7 @@ TURN = zlib.crc32("".join(each.text for each in OBJECTS).encode()) % ONE_IN
 TOUCHED = (find_touched() or set()) if ONE_IN > 1 else set()
 CHOSEN = [mutant for mutant in MUTANTS if mutant.object_name in TOUCHED] or MUTANTS[TURN::ONE_IN]
 # The objects whose mutants are tried.
-TRIED = [each for each in OBJECTS if each.name in {mutant.object_name for mutant in CHOSEN}]
-# How many mutants each case has noticed so far. The best cases run first for the next mutant.
-NOTICED: Counter[str] = Counter()
+TRIED = [each.name for each in OBJECTS if each.name in {mutant.object_name for mutant in CHOSEN}]
 
 
 @pytest.fixture(scope="module")
@@ -54,33 +51,23 @@ def connection(site: Site) -> Iterator[psycopg.Connection]:
         yield connection
 
 
-def cases_of(name: str) -> list[Case]:
-    """Return an object's cases. Those that noticed the most mutants come first, and slow ones last."""
-    found = [case for case in CASES if case.object_name == name]
-    return sorted(found, key=lambda case: (-NOTICED[case.name], case.path.stem == "each_argument"))
+@pytest.mark.parametrize("name", TRIED)
+def test_every_mutant_is_noticed(connection: psycopg.Connection, name: str) -> None:
+    mutants = [each for each in CHOSEN if each.object_name == name]
+    assert [each.change for each in try_mutants(connection, *find_cases_of(name), mutants)] == []
 
 
-@pytest.mark.parametrize("mutant", CHOSEN, ids=lambda mutant: f"{mutant.object_name}: {mutant.change}")
-def test_a_case_notices(connection: psycopg.Connection, mutant: Mutant | DerivedMutant) -> None:
-    cases = cases_of(mutant.object_name)
-    found = find_failing_case(connection, mutant.mutate(find_needed(OBJECTS, cases)), cases)
-    assert found is not None, f"no case of {mutant.object_name} fails although {mutant.change}"
-    NOTICED[found.name] += 1
+@pytest.mark.parametrize("name", sorted({each.object_name for each in EQUIVALENT}) if ONE_IN == 1 else [])
+def test_no_case_notices_an_equivalent(connection: psycopg.Connection, name: str) -> None:
+    mutants = [each for each in EQUIVALENT if each.object_name == name]
+    assert try_mutants(connection, *find_cases_of(name), mutants) == mutants
 
 
-# `test_cases.py` checks that no case fails. This test checks that trying mutants makes none fail either.
-@pytest.mark.parametrize("each", TRIED if ONE_IN == 1 else TRIED[::4], ids=lambda each: each.name)
-def test_no_case_fails_without_a_mutant(connection: psycopg.Connection, each: MartObject) -> None:
-    cases = cases_of(each.name)
-    assert find_failing_case(connection, find_needed(OBJECTS, cases), cases) is None
-
-
-@pytest.mark.parametrize(
-    "mutant", EQUIVALENT if ONE_IN == 1 else [], ids=lambda mutant: f"{mutant.object_name}: {mutant.change}"
-)
-def test_no_case_notices_an_equivalent(connection: psycopg.Connection, mutant: DerivedMutant) -> None:
-    cases = cases_of(mutant.object_name)
-    assert find_failing_case(connection, mutant.mutate(find_needed(OBJECTS, cases)), cases) is None
+def find_cases_of(name: str) -> tuple[list[MartObject], list[Case]]:
+    """Return an object's cases, slow ones last, and the objects that they need."""
+    cases = [case for case in CASES if case.object_name == name]
+    cases.sort(key=lambda case: (case.path.stem == "each_argument", -len(case.expect["rows"])))
+    return find_needed(OBJECTS, cases), cases
 
 
 def test_the_text_of_every_mutant_is_once_in_the_sql() -> None:
