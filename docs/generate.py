@@ -6,6 +6,7 @@ generated pages with those in the tree.
 """
 
 import json
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from tapewise.ingest.detection.examples import EXAMPLE_DATE, read_examples
 from tapewise.ingest.formats.registry import FORMATS
 from tapewise.ingest.layouts.files import find_layout
 from tapewise.ingest.records.format import Format
-from tapewise.schema.tables.mart import read_mart
+from tapewise.schema.tables.mart import MartObject, read_mart
 
 FOLDER = Path(__file__).parent / "reference"
 NOTICE = "<!-- Written by docs/generate.py (`make docs`): do not edit. -->"
@@ -22,7 +23,9 @@ NOTICE = "<!-- Written by docs/generate.py (`make docs`): do not edit. -->"
 
 def describe_mart() -> str:
     """Return the page on the views and functions of `mart`."""
-    objects = sorted(read_mart(), key=lambda each: (each.metadata.kind != "view", each.name))
+    objects = sorted(
+        read_mart(), key=lambda each: (_is_helper(each), each.metadata.kind != "view", each.name)
+    )
     parts = [
         "# Views and functions",
         NOTICE,
@@ -31,9 +34,12 @@ def describe_mart() -> str:
         "A date or time without an offset is in the session's time zone: for `tapewise sql` that is the\n"
         "zone of the archives, or `--timezone`; for other programs it is mostly UTC. A zone or offset in\n"
         "the text (`'1998-04-02 America/Los_Angeles'`) always applies. Units are in the names: `_s` is\n"
-        "seconds, `_bytes` bytes, `_ratio` 0 to 1. Functions that read no table, but only calculate from\n"
-        "their arguments, have no optional arguments.",
-        "\n".join(f"- [`mart.{each.name}`](#mart{each.name}): {each.metadata.gives}" for each in objects),
+        "seconds, `_bytes` bytes, `_ratio` 0 to 1. [Questions](questions.md) shows which of them answers\n"
+        "what.",
+        _list_objects(each for each in objects if not _is_helper(each)),
+        "The other functions read no table: they only calculate from their arguments, which are not\n"
+        "optional. Views and functions use them, and they are listed last:",
+        _list_objects(each for each in objects if _is_helper(each)),
     ]
     for each in objects:
         metadata = each.metadata
@@ -51,6 +57,14 @@ def describe_mart() -> str:
             f"```sql\n{metadata.example.strip()}\n```",
         ]
     return "\n\n".join(parts) + "\n"
+
+
+def _is_helper(each: MartObject) -> bool:
+    return each.folder.parent.name == "statistics"
+
+
+def _list_objects(objects: Iterable[MartObject]) -> str:
+    return "\n".join(f"- [`mart.{each.name}`](#mart{each.name}): {each.metadata.gives}" for each in objects)
 
 
 def describe_formats() -> str:
