@@ -175,8 +175,8 @@ def test_shares(
         }
         given = ", ".join(f"{name} => %({name})s" for name in arguments)
         rows = loaded.execute(
-            "SELECT coalesce(users.name, holder), amount.*, running, mean_rate_bytes_per_s, requests_per_hour,"
-            f" gini, starts_on, ends_on FROM mart.shares('hpss', {given}) AS shares"
+            "SELECT coalesce(users.name, holder), amount.*, running, mean_rate_bytes_per_s,"
+            f" requests_per_hour, gini, starts_on, ends_on FROM mart.shares('hpss', {given}) AS shares"
             f" LEFT JOIN core.users ON '{shared_by}' = 'user' AND users.id::text = holder"
             " CROSS JOIN LATERAL (VALUES (request_count, size_bytes)) AS amount"
             " CROSS JOIN LATERAL (VALUES (CASE %(ranked_by)s WHEN 'bytes' THEN running_size_ratio"

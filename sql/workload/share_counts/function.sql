@@ -32,7 +32,8 @@ WITH ranges AS (
         ) AS selected
 ),
 
--- Users have cells. Clients and classes of service have none that count requests with their bytes.
+-- Users have cells. Clients and classes of service have none that count requests with their bytes. Where a range
+-- is given, it is passed on as it is: months are left out only by times that are known before the query runs.
 parts AS (
     SELECT
         ranges.archive,
@@ -43,8 +44,8 @@ parts AS (
     CROSS JOIN
         LATERAL mart.selected_users(
             archive => ranges.archive,
-            since => ranges.since_at,
-            until => ranges.until_at,
+            since => CASE WHEN share_counts.period IS NULL THEN share_counts.since ELSE ranges.since_at END,
+            until => CASE WHEN share_counts.period IS NULL THEN share_counts.until ELSE ranges.until_at END,
             interface => share_counts.interface,
             direction => share_counts.direction,
             client => share_counts.client,
@@ -59,29 +60,48 @@ parts AS (
 
     SELECT
         ranges.archive,
-        CASE share_counts.shared_by
-            WHEN 'client' THEN requests.client WHEN 'class_of_service' THEN requests.class_of_service
-        END AS holder,
+        found.holder,
         count(*) AS request_count,
         coalesce(sum(requests.size_bytes), 0) AS size_bytes
-    FROM ranges
-    CROSS JOIN
-        -- Two days are more than the longest local day.
-        LATERAL mart.selected_requests(
-            archive => ranges.archive,
-            since => ranges.since_at,
-            until => ranges.until_at + interval '2 days',
+    FROM
+        -- The range is exact below. A period begins less than two periods before `until`. Two days are more than
+        -- the longest local day.
+        mart.selected_requests(
+            archive => share_counts.archive,
+            since => CASE
+                WHEN share_counts.period IS NULL THEN share_counts.since - interval '2 days'
+                ELSE
+                    share_counts.until - CASE share_counts.period
+                        WHEN 'day' THEN interval '4 days'
+                        WHEN 'week' THEN interval '16 days'
+                        WHEN 'month' THEN interval '64 days'
+                        WHEN 'year' THEN interval '734 days'
+                    END
+            END,
+            until => share_counts.until + interval '2 days',
             interface => share_counts.interface,
             direction => share_counts.direction,
             client => share_counts.client,
             class_of_service => share_counts.class_of_service
         ) AS requests
+    INNER JOIN ranges ON requests.archive = ranges.archive
+    CROSS JOIN
+        LATERAL (
+            VALUES
+            (
+                CASE share_counts.shared_by
+                    WHEN 'client' THEN requests.client WHEN 'class_of_service' THEN requests.class_of_service
+                END
+            )
+        ) AS found (holder)
     WHERE
         share_counts.shared_by IN ('client', 'class_of_service')
+        AND found.holder IS NOT NULL
         AND requests.transfer_id IS NOT NULL
         AND requests.is_failed IS NOT TRUE
+        AND requests.ended_at >= ranges.since_at
         AND (requests.ended_at AT TIME ZONE requests.timezone)::date <= ranges.ends_on
-    GROUP BY 1, 2
+    GROUP BY ranges.archive, found.holder
 )
 
 SELECT
@@ -95,7 +115,6 @@ SELECT
     ranges.ends_on
 FROM parts
 INNER JOIN ranges ON parts.archive = ranges.archive
-WHERE parts.holder IS NOT NULL
 GROUP BY ranges.archive, ranges.kind, parts.holder, ranges.range_s, ranges.starts_on, ranges.ends_on
 
 $function$;

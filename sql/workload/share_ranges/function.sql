@@ -57,7 +57,7 @@ asked AS (
         < coalesce(share_ranges.until, timestamptz 'infinity')
 ),
 
--- Without the days before and after the log, of which nothing is known.
+-- Without the days before and after the log, which may have had transfers.
 ranges AS (
     SELECT
         asked.*,
@@ -66,8 +66,8 @@ ranges AS (
     FROM asked
 )
 
--- Where clocks change at midnight, the next day may begin at 1:00. A range that ends within its last day selects
--- no other.
+-- Where clocks change at midnight, the next day may begin at 1:00. A range that ends within its last day
+-- selects no other.
 SELECT
     ranges.archive,
     ranges.kind,
