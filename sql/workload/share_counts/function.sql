@@ -32,8 +32,8 @@ WITH ranges AS (
         ) AS selected
 ),
 
--- Users have cells. Clients and classes of service have none that count requests with their bytes. Where a range
--- is given, it is passed on as it is: months are left out only by times that are known before the query runs.
+-- Users have cells. Clients and classes of service have none that count requests with their bytes. Where a
+-- range is given, it is passed on as it is: only times that are known before the query runs leave out months.
 parts AS (
     SELECT
         ranges.archive,
@@ -64,8 +64,8 @@ parts AS (
         count(*) AS request_count,
         coalesce(sum(requests.size_bytes), 0) AS size_bytes
     FROM
-        -- The range is exact below. A period begins less than two periods before `until`. Two days are more than
-        -- the longest local day.
+        -- The range is exact below. A period begins less than two periods before `until`. Two days are more
+        -- than the longest local day.
         mart.selected_requests(
             archive => share_counts.archive,
             since => CASE
