@@ -5437,6 +5437,55 @@ class Mart:
             GROUP BY weight
         """
 
+    def popularity(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+        top_ratios: Sequence[float] | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive with gets of files whose paths are in the log, and share of its files
+        (top_ratios).
+
+        Which share of the gets goes to the most popular files: those with the most gets in the range.
+        Files are versions, as in mart.file_accesses: one that is replaced and read again counts as
+        another. Files without a get in the range are not counted. Reads all events of the archive from
+        the beginning, and none whose detail the archive has forgotten (`tapewise forget`).
+
+        Args:
+            archive: only this archive (null = all)
+            since: only gets that ended at or after this time (null = from the first)
+            until: only gets that ended before this time (null = to the last)
+            interface: only gets by this interface (null = all)
+            direction: get (null = get); put returns no rows
+            client: only gets by this client machine (null = all)
+            class_of_service: only gets of this class of service (null = all)
+            top_ratios: which shares of the files, each above 0 and at most 1; others have no rows
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            top_ratio: one of top_ratios
+            file_count: files with gets in the range
+            top_file_count: how many of them are the most popular ones, file_count times top_ratio
+                rounded up
+            get_count: gets of all these files
+            top_get_count: gets of the most popular ones
+            top_get_ratio: share of the gets that go to them
+            fewest_get_count: gets of the file among them that has the fewest; others may have as many
+
+        In SQL:
+
+            SELECT archive, top_ratio, file_count, top_get_ratio
+            FROM mart.popularity(since => now() - INTERVAL '1 month')
+            ORDER BY archive, top_ratio
+        """
+
     def prepared_blocks(
         self,
         *,
@@ -7831,6 +7880,174 @@ class Mart:
             CROSS JOIN unnest(cells.user_ids) AS users (user_id)
             GROUP BY cells.interface
             ORDER BY cells.interface
+        """
+
+    def share_counts(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+        shared_by: str | None = None,
+        period: str | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive and user, client or class of service with requests that moved a file and did
+        not fail.
+
+        How many requests and bytes each user, client or class of service has, which mart.shares ranks.
+        Users are counted from cells (mart.user_cells), also on days whose detail the archive has
+        forgotten (`tapewise forget`). Clients and classes of service are counted from the requests:
+        this takes longer, and finds none on such days.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only local days that end after this time (null = from the first); not used with a
+                period
+            until: only local days that begin before this time (null = to the last); with a period, as
+                in mart.share_ranges
+            interface: only this interface (null = all)
+            direction: put or get (null = both)
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+            shared_by: user, client or class_of_service; anything else returns no rows
+            period: day, week, month or year, as in mart.share_ranges (null = the range from since
+                until)
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            holder: number of the user in the warehouse, or name of the client or of the class of
+                service
+            request_count: requests that moved a file and did not fail
+            size_bytes: bytes moved by these requests, counting only known sizes
+            range_s: seconds of the days, as in mart.share_ranges
+            starts_on: first local date that is counted
+            ends_on: last local date that is counted
+
+        In SQL:
+
+            SELECT holder AS client, request_count, size_bytes
+            FROM mart.share_counts(archive => 'llnl', shared_by => 'client', period => 'month')
+            ORDER BY size_bytes DESC
+        """
+
+    def share_ranges(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        period: str | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive; none if the log has no such days, or the range is empty.
+
+        The days that mart.shares counts, by each archive's own clock: those that a range touches, or
+        those of the last day, week, month or year that is over. Days before the first transfer in the
+        log and after the last one are left out, since nothing is known about them.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only local days that end after this time (null = from the first); not used with a
+                period
+            until: only local days that begin before this time (null = to the last); with a period, the
+                time by which it must be over (null = the beginning of the log's last day, which may not
+                be over)
+            period: day, week (from Monday), month or year: the last one that is over; null = the range
+                from since until. Anything else returns no rows
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            range_s: seconds of the days; a day has 23 or 25 hours where clocks change
+            since_at: when the first day begins
+            until_at: a time just after the beginning of the last day; functions that select whole days
+                by since_at and until_at select these days
+            starts_on: first local date
+            ends_on: last local date
+
+        In SQL:
+
+            SELECT archive, starts_on, ends_on, range_s / 3600 AS hours
+            FROM mart.share_ranges(period => 'month')
+            ORDER BY archive
+        """
+
+    def shares(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+        shared_by: str | None = None,
+        ranked_by: str | None = None,
+        period: str | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive and user, client or class of service with requests.
+
+        Which users, clients or classes of service have the most requests or bytes, over all interfaces,
+        in a range or in the last day, week, month or year that is over. With holder_ratio, the running
+        ratios are the points of the Lorenz curve, from the largest share. Only requests that moved a
+        file and did not fail are counted, and what has no known user, client or class of service is in
+        no row and in no ratio. Users are counted from cells, also on days whose detail the archive has
+        forgotten (`tapewise forget`); clients and classes of service are not, which takes longer.
+        Shares of each interface and direction are in mart.user_shares.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only local days that end after this time (null = from the first); not used with a
+                period
+            until: only local days that begin before this time (null = to the last); with a period, the
+                time by which it must be over (null = the beginning of the log's last day, which may not
+                be over)
+            interface: only this interface (null = all)
+            direction: put or get (null = both)
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+            shared_by: user, client or class_of_service; anything else returns no rows
+            ranked_by: requests or bytes; anything else returns no rows
+            period: day, week (from Monday), month or year: the last one that is over by the archive's
+                own clock; null = the range from since until. Anything else returns no rows
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            holder: number of the user in the warehouse (user_id), or name of the client or of the class
+                of service
+            holder_rank: 1 for the holder of the most requests or bytes (ranked_by); where these are
+                equal, the one with more of the other is first
+            holder_count: how many holders the archive has in the range
+            request_count: requests that moved a file and did not fail
+            size_bytes: bytes moved by these requests, counting only known sizes
+            requests_per_hour: request_count divided by the hours from starts_on to ends_on
+            mean_rate_bytes_per_s: size_bytes divided by range_s
+            holder_ratio: share of the holders that are ranked here or above
+            request_ratio: the holder's share of the requests of all holders
+            size_ratio: the holder's share of the bytes of all holders, null where there are none
+            running_request_ratio: share of the requests that come from this holder and all holders
+                ranked above
+            running_size_ratio: share of the bytes that come from this holder and all holders ranked
+                above, null where there are none
+            gini: Gini coefficient of what is ranked, the same in all rows of an archive: 0 if all
+                holders have equally much, near 1 if one of many has nearly all; null if there are no
+                bytes
+            range_s: seconds from starts_on to ends_on; a day has 23 or 25 hours where clocks change
+            starts_on: first local date that is counted; never before the first transfer in the log
+            ends_on: last local date that is counted; never after the last transfer in the log
+
+        In SQL:
+
+            SELECT holder AS user_id, request_count, size_bytes, running_size_ratio, starts_on, ends_on
+            FROM mart.shares(archive => 'llnl', ranked_by => 'bytes', period => 'month')
+            WHERE holder_rank <= 10
+            ORDER BY holder_rank
         """
 
     def simulation_runs(

@@ -38,9 +38,9 @@ FUNCTIONS = [each for each in OBJECTS if each.metadata.kind == "function"]
 CALCULATING = [each for each in FUNCTIONS if not reads_tables(each)]
 READING = [each for each in FUNCTIONS if reads_tables(each)]
 # mart.activity reads only cells of ten minutes, which know neither the client nor the class of service.
-# mart.requests_of_day reads one day of an archive, and mart.selected_spans only its zone. Those of room read
-# listings and daily reports.
-OTHERS = ("activity", "requests_of_day", "selected_spans", "room", "room_changes")
+# mart.requests_of_day reads one day of an archive, mart.selected_spans only its zone, and mart.share_ranges
+# only its days. Those of room read listings and daily reports.
+OTHERS = ("activity", "requests_of_day", "selected_spans", "share_ranges", "room", "room_changes")
 # Functions of drives and mounts, which know neither clients nor directions.
 OF_TAPES = [each for each in READING if "drive" in each.metadata.arguments]
 ASKED = [each for each in READING if each.name not in OTHERS and each not in OF_TAPES]
@@ -53,7 +53,7 @@ COMPARING = [each.name for each in READING if "b" in each.metadata.arguments]
 TOO_FEW = ("envelope_points", "open_time_clusters", "open_time_valleys", "stage_time_laws")
 # Functions that read only the cells of days, unless a client is asked for.
 DAYS = ("selected_days", "selected_rates", "selected_request_days", "selected_hits", "selected_users")
-DAYS += ("selected_opens", "selected_stages", "selected_hours")
+DAYS += ("selected_opens", "selected_stages", "selected_hours", "share_counts")
 # Around what looks like a silence in the cells, mart.idle_intervals reads transfers. So does
 # mart.transfer_sizes if the cells lack some of them.
 BY_DAY = [
