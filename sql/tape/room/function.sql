@@ -63,46 +63,31 @@ weeks AS (
         date_trunc('week', changes.observed_on::timestamp)
 ),
 
-rates AS (
-    SELECT
-        weeks.*,
-        sum(weeks.used) OVER of_room / sum(weeks.day_count) OVER of_room AS used_per_day
-    FROM weeks
-    WINDOW
-        of_room AS (
-            PARTITION BY weeks.archive, weeks.source, weeks.room, weeks.library, weeks.tape_type
-        )
-),
-
--- The variance per day is that of a ratio of sums over weeks, which resampling the weeks also tends to.
 totals AS (
     SELECT
-        rates.archive,
-        rates.kind,
-        rates.source,
-        rates.room,
-        rates.library,
-        rates.tape_type,
-        rates.used_per_day,
-        (array_agg(rates.level ORDER BY rates.observed_on DESC))[1] AS level,
-        max(rates.observed_on) AS observed_on,
-        sum(rates.day_count) AS day_count,
-        count(rates.day_count) AS week_count,
-        sum(rates.added) AS added,
-        sum(rates.intake_count)::bigint AS intake_count,
-        sum(rates.eject_count)::bigint AS eject_count,
-        sum((rates.used - rates.used_per_day * rates.day_count) ^ 2)
-        * count(rates.day_count) / nullif(count(rates.day_count) - 1, 0)
-        / sum(rates.day_count)::double precision AS day_variance
-    FROM rates
+        weeks.archive,
+        weeks.kind,
+        weeks.source,
+        weeks.room,
+        weeks.library,
+        weeks.tape_type,
+        sum(weeks.used) / sum(weeks.day_count)::double precision AS used_per_day,
+        mart.day_variance(array_agg(weeks.used), array_agg(weeks.day_count::double precision)) AS day_variance,
+        (array_agg(weeks.level ORDER BY weeks.observed_on DESC))[1] AS level,
+        max(weeks.observed_on) AS observed_on,
+        sum(weeks.day_count)::bigint AS day_count,
+        count(weeks.day_count) AS week_count,
+        sum(weeks.added) AS added,
+        sum(weeks.intake_count)::bigint AS intake_count,
+        sum(weeks.eject_count)::bigint AS eject_count
+    FROM weeks
     GROUP BY
-        rates.archive,
-        rates.kind,
-        rates.source,
-        rates.room,
-        rates.library,
-        rates.tape_type,
-        rates.used_per_day
+        weeks.archive,
+        weeks.kind,
+        weeks.source,
+        weeks.room,
+        weeks.library,
+        weeks.tape_type
 ),
 
 squares AS (
