@@ -2026,6 +2026,27 @@ class Mart:
             ORDER BY starts_on, interface, direction
         """
 
+    def day_variance(
+        self,
+        *,
+        amounts: Sequence[float],
+        day_counts: Sequence[float],
+    ) -> pl.DataFrame:
+        """Variance per day, in the amount's unit squared; null with fewer than two spans.
+
+        How much an amount per day varies by chance, from sums over spans of days. Days of one week
+        resemble each other, so with weeks as spans, what is expected of h days to come varies by h
+        times this, and the mean of d days by this divided by d.
+
+        Args:
+            amounts: the amount of each span; null if it is not known
+            day_counts: the days of each span; null if the amount is not known
+
+        In SQL:
+
+            SELECT mart.day_variance('{70, 140, 10}', '{7, 7, 1}') AS variance_per_day
+        """
+
     def disk_open_times(
         self,
         *,
@@ -3180,6 +3201,149 @@ class Mart:
             ORDER BY archive, interface, flagged_count DESC
         """
 
+    def growth(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        class_of_service: str | None = None,
+        is_fresh: bool | None = None,
+        period: str | None = None,
+        grouped_by: str | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive, class of service if asked for, and period from the first day with events to
+        the last.
+
+        How much an archive held at the end of each period, all in all or by class of service. The
+        opening balance is the last listing of the catalogue before the first event
+        (mart.listed_totals), to which what was put and copied is added, and from which what was deleted
+        and overwritten is subtracted. Without such a listing, only the changes are known. Later
+        listings are shown beside. Answers come from the last recount, as those of mart.net_growth do.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only local days that end after this time; what is held still counts from the opening
+                (null = from the first)
+            until: only local days that begin before this time (null = to the last); sizes that a put
+                does not give may come from later gets
+            class_of_service: only this class of service (null = all)
+            is_fresh: follow the files for this answer, in place of the last recount
+            period: day, week (from Monday) or month; with anything else, there are no rows
+            grouped_by: all (one row per archive and period) or class_of_service; with anything else,
+                there are no rows
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            period: day, week or month
+            grouped_by: the grouping that was asked for; class_of_service is only filled if it is that
+            class_of_service: class of service; null if not asked for, and for lines and listed items
+                that do not give one
+            day_count: local days of the period in the range, with or without changes
+            added_count: files put, and made by a copy within the archive
+            removed_count: files deleted or replaced
+            unknown_size_count: how many of all these have a saturated or unknown size, so net_bytes is
+                less than certain
+            new_name_count: puts and copies to names that the log had not mentioned before, so it is not
+                known what they replaced
+            unnamed_count: puts, copies and deletes that cannot be followed because their lines do not
+                name the file
+            opening_bytes: bytes held when the period began; null as held_bytes is
+            added_bytes: bytes put and copied, counting only known sizes
+            removed_bytes: bytes deleted and replaced, counting only known sizes
+            net_bytes: added minus removed bytes
+            held_bytes: bytes held at the end of the period, of this class if asked for; null if no
+                listing was made before the first event, or it does not give their bytes
+            held_count: files held at the end of the period; null if no listing was made before the
+                first event, or it does not give their files
+            listed_bytes: bytes of the last listing in the period, the opening one excepted; null if
+                there is none
+            listed_count: files of that listing; null if there is none
+            drift_bytes: listed_bytes minus the bytes held at the local midnight nearest to the listing:
+                what the log does not know, plus the changes of at most half a day; null if one of the
+                two is
+            newer_event_count: how many transfers and name-space events of the archive were loaded after
+                the recount; null if the files were followed for this answer
+            computed_at: when the recount began, null if the files were followed for this answer
+            opening_listed_at: when the listing was made that is the opening balance; null if there is
+                none
+            listed_at: when the last listing in the period was made, the opening one excepted; null if
+                there is none
+            starts_on: first local day of the period in the range
+            ends_on: last local day of the period in the range
+
+        In SQL:
+
+            SELECT archive, starts_on, ends_on, opening_bytes, added_bytes, removed_bytes, held_bytes, listed_bytes, drift_bytes
+            FROM mart.growth()
+            ORDER BY archive, starts_on
+        """
+
+    def growth_forecast(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        class_of_service: str | None = None,
+        is_fresh: bool | None = None,
+        months: int | None = None,
+        grouped_by: str | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive, class of service if asked for, and calendar month after the last day with
+        events.
+
+        What an archive will hold in the months to come if it grows as it did, all in all or by class of
+        service. Growth per day is the mean of all weeks in the range (mart.growth), and the 95 %
+        intervals come from how much the weeks differ. Data that are neither added nor removed as
+        before, like those of a new experiment, are not expected.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only local days that end after this time are a measure of growth (null = from the
+                first)
+            until: only local days that begin before this time (null = to the last)
+            class_of_service: only this class of service (null = all)
+            is_fresh: follow the files for this answer, in place of the last recount
+            months: how many months to come
+            grouped_by: all (one row per archive and month) or class_of_service; with anything else,
+                there are no rows
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            grouped_by: the grouping that was asked for; class_of_service is only filled if it is that
+            class_of_service: class of service; null if not asked for, and for lines and listed items
+                that do not give one
+            day_count: local days from the first to the last in the range
+            week_count: calendar weeks of these days
+            verdict: growing, or not growing (as much was removed as added, or more)
+            net_bytes_per_day: bytes put and copied a day, minus those deleted and replaced; expected of
+                every month
+            net_bytes_per_day_low: lower end of its 95 % interval, for the mean of this month; null with
+                fewer than two weeks
+            net_bytes_per_day_high: upper end of its 95 % interval; null with fewer than two weeks
+            grown_bytes: net bytes added from observed_on to the end of the month
+            grown_bytes_low: lower end of its 95 % interval; null with fewer than two weeks
+            grown_bytes_high: upper end of its 95 % interval; null with fewer than two weeks
+            held_bytes: bytes held at the end of the month; null without an opening balance, and below 0
+                if all would be gone before
+            held_bytes_low: lower end of its 95 % interval; null without an opening balance, or with
+                fewer than two weeks
+            held_bytes_high: upper end of its 95 % interval; null without an opening balance, or with
+                fewer than two weeks
+            observed_on: last local day in the range
+            starts_on: first day of the month
+            ends_on: last day of the month
+
+        In SQL:
+
+            SELECT starts_on, net_bytes_per_day, held_bytes_low, held_bytes, held_bytes_high
+            FROM mart.growth_forecast('hpss', months => 6)
+            ORDER BY starts_on
+        """
+
     def histogram_bin(
         self,
         *,
@@ -3886,6 +4050,37 @@ class Mart:
 
             SELECT latency_low_s, latency_high_s, rate_low_bytes_per_s, rate_high_bytes_per_s, f, f_p
             FROM mart.line_statistics(166, 0.756034485, 0.058893727, 2.14378e-7, 5.27894e-9, 772.36085, 76.80653322)
+        """
+
+    def listed_totals(
+        self,
+        *,
+        archive: str | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive, listing and class of service.
+
+        How much an archive held according to listings of its accounts or, where accounts were never
+        listed, of its files (mart.snapshots). All items with the same listed_at are one listing, so it
+        must be complete.
+
+        Args:
+            archive: only this archive (null = all)
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            item_kind: what was listed (account or file)
+            class_of_service: class of service, null if the listing does not say
+            file_count: files of all items; null if that of any item is not known
+            size_bytes: bytes of all items; null if that of any item is not known
+            listed_at: when the listing was made
+
+        In SQL:
+
+            SELECT archive, listed_at, sum(file_count) AS file_count, sum(size_bytes) AS size_bytes
+            FROM mart.listed_totals()
+            GROUP BY archive, listed_at
+            ORDER BY archive, listed_at
         """
 
     def load_over_time(

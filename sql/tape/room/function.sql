@@ -72,7 +72,8 @@ totals AS (
         weeks.library,
         weeks.tape_type,
         sum(weeks.used) / sum(weeks.day_count)::double precision AS used_per_day,
-        mart.day_variance(array_agg(weeks.used), array_agg(weeks.day_count::double precision)) AS day_variance,
+        mart.day_variance(array_agg(weeks.used), array_agg(weeks.day_count::double precision))
+            AS day_variance,
         (array_agg(weeks.level ORDER BY weeks.observed_on DESC))[1] AS level,
         max(weeks.observed_on) AS observed_on,
         sum(weeks.day_count)::bigint AS day_count,
