@@ -39,8 +39,9 @@ CALCULATING = [each for each in FUNCTIONS if not reads_tables(each)]
 READING = [each for each in FUNCTIONS if reads_tables(each)]
 # mart.activity reads only cells of ten minutes, which know neither the client nor the class of service.
 # mart.requests_of_day reads one day of an archive, mart.selected_spans only its zone, and mart.share_ranges
-# only its days. Those of room read listings and daily reports.
+# only its days. Those of room read listings and daily reports, and those of growth listings and all puts.
 OTHERS = ("activity", "requests_of_day", "selected_spans", "share_ranges", "room", "room_changes")
+OTHERS += ("listed_totals", "growth", "growth_forecast")
 # Functions of drives and mounts, which know neither clients nor directions.
 OF_TAPES = [each for each in READING if "drive" in each.metadata.arguments]
 ASKED = [each for each in READING if each.name not in OTHERS and each not in OF_TAPES]

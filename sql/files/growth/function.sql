@@ -183,6 +183,20 @@ days AS (
     WINDOW in_time AS (PARTITION BY classes.archive, classes.class_of_service ORDER BY series.day)
 ),
 
+-- The last listing of each day.
+later_listings AS (
+    SELECT DISTINCT ON (listings.archive, listings.class_of_service, listings.listed_local::date)
+        listings.*,
+        listings.listed_local::date AS listed_on
+    FROM listings
+    WHERE listings.listed_at IS DISTINCT FROM listings.opening_at
+    ORDER BY
+        listings.archive ASC,
+        listings.class_of_service ASC,
+        listings.listed_local::date ASC,
+        listings.listed_at DESC
+),
+
 -- Changes are only known by day, so a listing is compared with the balance at the nearest midnight.
 compared AS (
     SELECT
@@ -199,19 +213,11 @@ compared AS (
         END AS drift_bytes,
         later.listed_at
     FROM days
-    LEFT JOIN
-        LATERAL (
-            SELECT listings.*
-            FROM listings
-            WHERE
-                listings.archive = days.archive
-                AND listings.class_of_service IS NOT DISTINCT FROM days.class_of_service
-                AND listings.listed_local::date = days.starts_on
-                AND listings.listed_at IS DISTINCT FROM listings.opening_at
-            ORDER BY listings.listed_at DESC
-            LIMIT 1
-        ) AS later
-        ON TRUE
+    LEFT JOIN later_listings AS later
+        ON
+            days.archive = later.archive
+            AND days.class_of_service IS NOT DISTINCT FROM later.class_of_service
+            AND days.starts_on = later.listed_on
     WHERE days.starts_on >= days.since_on
 )
 
