@@ -30,7 +30,12 @@ def restamp(log_format: Format, line: str, at: datetime | str) -> str:
             row = read_row(layout, line)
             if row is not None and is_kind(kind, row[1]):
                 head, cells = row
-                changes = dict.fromkeys(_durations(layout, kind), "0")
+                changes = dict.fromkeys(_durations(layout, kind), "0") | {
+                    group: _write(at, column.layout)
+                    for name, column in _stamps(layout, kind, set(layout.csv.columns)).items()
+                    for group in column.source_groups(name)
+                    if column.layout and cells[group]
+                }
                 stamps = _stamps(layout, kind, set(head.groupdict()))
                 line = line[: head.end()] + _write_row(layout, cells, changes)
                 return _replace(line, head, {n: each for n, each in stamps.items() if not each.formula}, at)

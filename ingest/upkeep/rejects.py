@@ -153,7 +153,7 @@ def retry_file(
             is_known = find_log_file(connection, file.source_id, file.path) is not None
         if source is None or not is_known:
             raise LogFileError(f"{file.path}: its source was dropped in the meantime")
-        if not is_log(path):
+        if not (path.exists() or is_log(path)):
             raise LogFileError(
                 f"{file.path}: is gone",
                 hint="Its rejected lines stay in the ledger. If it was moved, ingest it from its new path.",

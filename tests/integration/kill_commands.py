@@ -51,6 +51,7 @@ class Command:
         # Use a new file for each start, because joblib's resource tracker outlives a killed command and still
         # writes to that command's file.
         self.said = self.said.with_suffix(f".{len(self.pids)}")
+        self.said.touch()  # a command may be killed before it opens the file
         if self.is_forked:
             process = FORKS.Process(target=run_forked, args=(self.arguments, self.said, self.environment))
             process.start()

@@ -135,11 +135,15 @@ groups AS (
                 asked_for.size_bytes::double precision
             ]
         ) FILTER (WHERE asked_for.rate_bytes_per_s IS NOT NULL) AS fastest,
-        avg(asked_for.rate_bytes_per_s) AS mean_rate,
+        -- As numbers, sums do not depend on the order of rows.
+        avg(asked_for.rate_bytes_per_s::numeric)::double precision AS mean_rate,
         count(asked_for.rate_bytes_per_s / asked_for.envelope_bytes_per_s) AS envelope_count,
-        avg(asked_for.envelope_bytes_per_s) FILTER (WHERE asked_for.rate_bytes_per_s IS NOT NULL)
+        (
+            avg(asked_for.envelope_bytes_per_s::numeric) FILTER (WHERE asked_for.rate_bytes_per_s IS NOT NULL)
+        )::double precision
             AS mean_envelope,
-        avg(asked_for.rate_bytes_per_s / asked_for.envelope_bytes_per_s) AS envelope_ratio
+        avg((asked_for.rate_bytes_per_s / asked_for.envelope_bytes_per_s)::numeric)::double precision
+            AS envelope_ratio
     FROM asked_for
     GROUP BY
         asked_for.starts_on,
