@@ -3238,8 +3238,10 @@ class Mart:
             kind: kind of archive (measured, synthetic, simulated)
             period: day, week or month
             grouped_by: the grouping that was asked for; class_of_service is only filled if it is that
-            class_of_service: class of service; null if not asked for, and for lines and listed items
-                that do not give one
+            class_of_service: class of service of the line; null if not asked for, and for lines and
+                listed items that do not give one. HSI's deletes give class 0 whatever the file's class
+                was, so by class, what they removed is under 0, and the other classes hold less than is
+                shown
             day_count: local days of the period in the range, with or without changes
             added_count: files put, and made by a copy within the archive
             removed_count: files deleted or replaced
@@ -3315,7 +3317,7 @@ class Mart:
             kind: kind of archive (measured, synthetic, simulated)
             grouped_by: the grouping that was asked for; class_of_service is only filled if it is that
             class_of_service: class of service; null if not asked for, and for lines and listed items
-                that do not give one
+                that do not give one. HSI's deletes give class 0 (see mart.growth)
             day_count: local days from the first to the last in the range
             week_count: calendar weeks of these days
             verdict: growing, or not growing (as much was removed as added, or more)

@@ -242,8 +242,8 @@ class LogFileReader:
                     hint="Perhaps it is still being written or copied: read it again later. If not, copy it"
                     " again, or compress the log again. Nothing of it was loaded.",
                 ) from error
-            reached_bytes = self._raw.tell()
-            place = f"line {self._count_readable_lines():,} ({reached_bytes:,} bytes)"
+            position_bytes = self._raw.tell()
+            place = f"line {self._count_readable_lines():,} ({position_bytes:,} bytes)"
             raise LogFileError(
                 f"{self.path}: cannot be read beyond {place}: {error}",
                 hint="Is it damaged or still being copied? Nothing of it was loaded; read it again later.",

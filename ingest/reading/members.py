@@ -165,18 +165,22 @@ def _open_tar(file: BinaryIO) -> tarfile.TarFile:
 
 
 class _CompleteTarInfo(tarfile.TarInfo):
-    """What a tar archive says about a file. If it does not end as it should, that is an error.
+    """What a tar archive says about a file. Only a block of zeros ends the archive.
 
-    Otherwise, the files that were cut off would not be missed.
+    Python would also take a cut or damaged header for the end, and nobody would miss the files behind it.
     """
 
     @classmethod
-    def fromtarfile(cls, archive: tarfile.TarFile) -> Self:
-        """Return the next file's. Raises ReadError if the archive ends early."""
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
+        """Read a header. Raises ReadError if it is cut or damaged."""
+        if len(buf) < tarfile.BLOCKSIZE:
+            raise tarfile.ReadError("it ends early")
         try:
-            return super().fromtarfile(archive)
-        except (tarfile.EmptyHeaderError, tarfile.TruncatedHeaderError) as error:  # type: ignore[attr-defined]  # not in typeshed
-            raise tarfile.ReadError("it ends early") from error
+            return super().frombuf(buf, encoding, errors)
+        except tarfile.HeaderError as error:
+            if any(buf):
+                raise tarfile.ReadError(f"a header in it is damaged ({error})") from error
+            raise
 
 
 class _TarReader:

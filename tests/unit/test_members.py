@@ -180,6 +180,15 @@ def test_a_cut_archive_is_refused_whole(write, form):
         list_members(container)
 
 
+def test_an_archive_with_a_damaged_header_is_refused_whole(write):
+    container = write("logs.tar", {f"{number}.log": b"x\n" for number in range(3)})
+    content = bytearray(container.read_bytes())
+    content[content.index(b"1.log")] ^= 1
+    container.write_bytes(content)
+    with pytest.raises(LogFileError, match=r"logs\.tar: cannot be read: a header in it is damaged"):
+        list_members(container)
+
+
 def test_a_damaged_file_of_a_zip_archive_is_refused(write):
     container = write("logs.zip")
     content = bytearray(container.read_bytes())

@@ -1,6 +1,7 @@
 """The periods that are compared: what was typed, and what is refused."""
 
 from datetime import UTC, datetime
+from unittest.mock import create_autospec
 
 import click
 import psycopg
@@ -58,8 +59,9 @@ def test_a_change_is_a_number_or_a_time() -> None:
 
 
 def test_days_around_a_time_are_local_days() -> None:
-    connection: psycopg.Connection = None  # type: ignore[assignment]  # not asked about a time
+    connection = create_autospec(psycopg.Connection, instance=True)
     before, after = find_periods(connection, "sdsc", datetime(1998, 10, 24), 2, ZONE)
     assert before == Period(datetime(1998, 10, 22, 7, tzinfo=UTC), datetime(1998, 10, 24, 7, tzinfo=UTC))
     # The 25th has 25 hours.
     assert after == Period(datetime(1998, 10, 24, 7, tzinfo=UTC), datetime(1998, 10, 26, 8, tzinfo=UTC))
+    connection.execute.assert_not_called()
