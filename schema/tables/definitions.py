@@ -103,19 +103,20 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $function$
         FROM months
         GROUP BY parent
     )
-    -- Of a table below a megabyte any plan is quick, and a month of a hundred kilobytes hardly matters.
+    -- For the few hundred rows of a smaller table any plan is quick. For a few thousand, a plan that expects
+    -- one row can already take a hundred times as long.
     SELECT months.oid, months.attname, false
     FROM months
     JOIN totals ON totals.parent = months.parent
     WHERE
-        totals.page_count >= 128 AND months.page_count >= 16
-        AND (reltuples < 0 OR months.page_count > 1.1 * relpages)
+        totals.page_count >= 8 AND months.page_count >= 8
+        AND (reltuples < 0 OR months.page_count > 1.1 * relpages + 7)
     UNION ALL
     SELECT parents.oid, parents.attname, true
     FROM parents
     JOIN totals ON totals.parent = parents.oid
     WHERE
-        totals.page_count >= 128
+        totals.page_count >= 8
         AND (
             parents.reltuples < 0
             OR row_count NOT BETWEEN 0.9 * parents.reltuples AND 1.1 * parents.reltuples
