@@ -38,8 +38,15 @@ class Example:
 
 # Newcomers type this page's commands first, so these run exactly as typed, imports included.
 AS_TYPED = {TREE / "README.md"}
-# A command in which a shell would interpret nothing but quotes.
-PLAIN = re.compile(r"tapewise [^|<>&;$`*?~#{[\n\\]*")
+# A command in which a shell would interpret nothing but quotes and the file for the output.
+PLAIN = re.compile(
+    r"""(?P<command>tapewise\ (?:
+        [^|<>&;()$`*?~\#{\[\n\\"']  # not in quotes
+        | "[^"$`\\]*"
+        | '[^']*'
+    )*?)(\ >\ (?P<file>[\w./-]+))?""",
+    re.VERBOSE,
+)
 DEMO = re.compile(r"(make|tapewise) demo(?P<quiet> > /dev/null)?")
 
 
@@ -91,9 +98,13 @@ def test_the_examples_of_a_page_print_what_it_shows(page: Path, request: pytest.
                 subprocess.run(["cp", "-a", home, folder / ".demo"], check=True)
                 output = "" if demo["quiet"] else (home / "demo.txt").read_text()
                 done = subprocess.CompletedProcess(example.command, 0, output)
-            elif page not in AS_TYPED and PLAIN.fullmatch(example.command):
-                words = shlex.split(example.command)[1:]
-                done = run_forked(words, folder, environment | {"PYTHONPATH": str(TREE)}, is_merged=True)
+            elif page not in AS_TYPED and (plain := PLAIN.fullmatch(example.command)):
+                words = shlex.split(plain["command"])[1:]
+                as_here = environment | {"PYTHONPATH": str(TREE)}
+                done = run_forked(words, folder, as_here, is_merged=plain["file"] is None)
+                if plain["file"]:
+                    (folder / plain["file"]).write_text(done.stdout)
+                    done.stdout = done.stderr
             else:
                 done = subprocess.run(
                     ["bash", "-c", example.command],
@@ -122,6 +133,26 @@ def test_the_comparison_of_output_can_fail():
     assert not matches(["a"], ["b"])
     assert not matches(["a"], ["a", "b"])
     assert not matches(["a", "...", "c"], ["a", "b"])
+
+
+def test_what_a_shell_would_interpret_is_left_to_it():
+    for command in (
+        "tapewise sql \"SELECT * FROM f(n => '{a}')\n;\"",
+        "tapewise status --json",
+        "tapewise x 'a$b'",
+    ):
+        assert PLAIN.fullmatch(command), command
+    to_file = PLAIN.fullmatch('tapewise sql "SELECT 1 > 2" > a.txt')
+    assert to_file and to_file.group("command", "file") == ('tapewise sql "SELECT 1 > 2"', "a.txt")
+    for command in (
+        "tapewise a > b > c",
+        "tapewise a | b",
+        'tapewise "$HOME"',
+        "tapewise a*",
+        "tapewise (",
+        "make demo",
+    ):
+        assert not PLAIN.fullmatch(command), command
 
 
 def test_readme_and_tutorial_have_examples():
