@@ -8,10 +8,18 @@ import os
 import zlib
 
 import pytest
+from _pytest.mark import ParameterSet
 
 from tests.sql.touched import TREE, ask_git, find_base
 
 ONE_IN = int(os.environ.get("TAPEWISE_TEST_STUDIES_ONE_IN", "4"))
+
+
+def with_seeds(always: int, count: int, *code: str) -> list[ParameterSet]:
+    """Return the seeds 0 to `count` - 1 as parameters; from `always` on, they are studies of `code`."""
+    return [
+        pytest.param(seed, marks=pytest.mark.study(*code) if seed >= always else ()) for seed in range(count)
+    ]
 
 
 def skip_studies(items: list[pytest.Item]) -> None:

@@ -168,6 +168,7 @@ def to_time(moment_us: int) -> datetime:
     return datetime.fromtimestamp(0, UTC) + timedelta(microseconds=moment_us)
 
 
+@pytest.mark.study("sql/simulation", "tests/integration/plain_bootstrap.py")
 def test_sql_agrees_with_the_plain_bootstrap_on_two_periods(database: psycopg.Connection) -> None:
     archives = [{"name": "a"}]
     insert_rows(database, {"archives": archives, "sources": [{"archive": "a", "name": "a"}]})

@@ -25,6 +25,7 @@ from tests.integration import request_logs
 from tests.integration.evidence import ROLLUPS, check_warehouse, read_facts
 from tests.integration.test_requests import FIRST_DAY, make_world
 from tests.integration.test_second_passes import US, in_order
+from tests.studies import with_seeds
 
 ROUTES = "SELECT count(*) FROM core.routes WHERE client_id IS NOT NULL"
 
@@ -247,7 +248,7 @@ def test_open_times_of_clients_are_a_recount_and_answer_as_the_facts_do(
     assert ask(warehouse, "made", request_logs.FIRST_DAY) == answers
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", with_seeds(1, 3, "schema", "ingest"))
 def test_clients_follow_lines_that_move_to_the_second_pass_of_an_hour(
     warehouse: Warehouse, tmp_path: Path, seed: int
 ) -> None:

@@ -22,6 +22,7 @@ from tests.hit_cells import WRONG_HIT_CELLS, fill_hit_cells
 from tests.integration.evidence import check_warehouse
 from tests.integration.test_second_passes import LINES, US, write
 from tests.sql.cases import insert_rows, run_query
+from tests.studies import with_seeds
 
 Load = Callable[..., FileResult]
 
@@ -128,7 +129,7 @@ def make_gets(dice: random.Random) -> dict[str, list[dict[str, Any]]]:
     }
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", with_seeds(5, 20, "schema", "ingest/requests", "sql/cache"))
 def test_cells_answer_as_the_requests_do(database: psycopg.Connection, seed: int) -> None:
     insert_rows(database, make_gets(random.Random(seed)))
     answer = run_query(database, ANSWER)
@@ -136,7 +137,7 @@ def test_cells_answer_as_the_requests_do(database: psycopg.Connection, seed: int
     assert len(answer) > 50
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", with_seeds(1, 3, "schema", "ingest/requests", "sql/cache"))
 def test_rebuilding_requests_keeps_the_cells_a_recount(database: psycopg.Connection, seed: int) -> None:
     dice = random.Random(seed)
     insert_rows(database, make_gets(dice))

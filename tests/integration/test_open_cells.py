@@ -19,6 +19,7 @@ from tests.integration.request_logs import make_log, read_log
 from tests.integration.test_hit_cells import US, make_gets
 from tests.open_cells import WRONG_OPEN_CELLS
 from tests.sql.cases import insert_rows, run_query
+from tests.studies import with_seeds
 
 Load = Callable[..., FileResult]
 
@@ -59,7 +60,7 @@ def read(warehouse: Warehouse, query: str) -> list[tuple[object, ...]]:
         return connection.execute(query.encode()).fetchall()
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", with_seeds(3, 10, "schema", "ingest/requests", "sql/cache"))
 def test_cells_answer_as_the_requests_do(database: psycopg.Connection, seed: int) -> None:
     world = make_gets(random.Random(seed))
     for each in world["transfers"][::5]:
@@ -77,7 +78,7 @@ def test_cells_answer_as_the_requests_do(database: psycopg.Connection, seed: int
     assert sum(row["request_count"] for row in from_cells) > 10
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", with_seeds(1, 3, "schema", "ingest/requests", "sql/cache"))
 def test_rebuilding_requests_keeps_the_cells_a_recount(database: psycopg.Connection, seed: int) -> None:
     dice = random.Random(seed)
     world = make_gets(dice)

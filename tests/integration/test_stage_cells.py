@@ -23,6 +23,7 @@ from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.writing.routes import find_time_bins
 from tests.conftest import NOW, register
 from tests.integration.evidence import check_warehouse, read_facts
+from tests.studies import with_seeds
 
 Read = Callable[..., None]
 
@@ -92,7 +93,7 @@ def make_logs(dice: random.Random, folder: Path) -> list[Path]:
 
 
 @pytest.mark.parametrize("is_counted", [True, False])
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", with_seeds(1, 2, "schema", "ingest/requests", "sql/cache"))
 def test_cells_are_a_recount_in_any_order_of_files(
     warehouse: Warehouse, read: Read, tmp_path: Path, seed: int, is_counted: bool
 ) -> None:

@@ -14,8 +14,8 @@ from tapewise.schema.tables.upgrade import upgrade
 from tests.integration.test_summaries import write_log
 
 Load = Callable[..., FileResult]
-# The tables of so many transfers take megabytes. Those of a few take more or less than the 64 kB from which they are
-# counted.
+# The tables of so many transfers take megabytes; those of a few take more, or less, than the 64 kB from which
+# they are counted.
 MANY = 24_000
 FEW = 2_000
 TOO_FEW = 100
