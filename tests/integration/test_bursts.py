@@ -94,12 +94,16 @@ def test_bursts(
     with closing(warehouse.connect(Role.READER)) as connection:
         cursor = connection.cursor(row_factory=dict_row)
         values = [since, until]
-        dispersions = cursor.execute("SELECT * FROM mart.arrival_dispersion('test', %s, %s)", values).fetchall()
-        interarrivals = cursor.execute("SELECT * FROM mart.interarrivals('test', %s, %s)", values).fetchall()
+        dispersions = cursor.execute(
+            "SELECT * FROM mart.arrival_dispersion('test', %s, %s)", values
+        ).fetchall()
+        gaps_of = cursor.execute("SELECT * FROM mart.interarrivals('test', %s, %s)", values).fetchall()
 
     asked = {
         direction: sorted(
-            at for _, at, way in lines if way == direction and (since or at) <= at and (until is None or at < until)
+            at
+            for _, at, way in lines
+            if way == direction and (since or at) <= at and (until is None or at < until)
         )
         for direction in ("get", "put")
     }
@@ -111,15 +115,16 @@ def test_bursts(
         counts = Counter(
             bins[place]
             for time in times
-            if (place := bisect_right(bins, time) - 1) >= 0 and time < bins[place] + timedelta(seconds=row["bin_s"])
+            if (place := bisect_right(bins, time) - 1) >= 0
+            and time < bins[place] + timedelta(seconds=row["bin_s"])
         )
         each = [counts[at] for at in bins]
         assert (row["bin_count"], row["outage_bin_count"]) == (len(bins), out_count)
         assert (row["request_count"], row["max_count"]) == (sum(each), max(each))
         assert row["variance"] == pytest.approx(variance(each))
         assert row["dispersion_ratio"] == pytest.approx(variance(each) / fmean(each))
-    assert len(interarrivals) == 2
-    for row in interarrivals:
+    assert len(gaps_of) == 2
+    for row in gaps_of:
         pairs = list(pairwise(asked[row["direction"]]))
         gaps = sorted(
             (after - at).total_seconds()

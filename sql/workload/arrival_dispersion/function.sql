@@ -87,6 +87,7 @@ spans AS MATERIALIZED (
             until => arrival_dispersion.until,
             interface => arrival_dispersion.interface,
             direction => arrival_dispersion.direction,
+            client => arrival_dispersion.client,
             class_of_service => arrival_dispersion.class_of_service,
             grouped_by => arrival_dispersion.grouped_by
         ) AS edges
@@ -96,12 +97,13 @@ spans AS MATERIALIZED (
             AND groups.direction_key = coalesce(edges.direction, '')
 ),
 
--- The union of each archive's outages. An outage without an end continues, because a range whose end is null
--- is open.
+-- An outage without an end continues, because a range whose end is null is open.
 recorded AS (
     SELECT
         outages.archive,
-        range_agg(tstzrange(outages.started_at, outages.ended_at)) AS outage_times
+        range_agg(tstzrange(outages.started_at, outages.ended_at)) AS outage_times,
+        array_agg(outages.started_at ORDER BY outages.outage_id) AS outages_began,
+        array_agg(outages.ended_at ORDER BY outages.outage_id) AS outages_ended
     FROM mart.outages
     GROUP BY outages.archive
 ),
@@ -111,7 +113,8 @@ days AS MATERIALIZED (
         spans.group_number,
         spans.from_at,
         spans.to_at,
-        recorded.outage_times,
+        recorded.outages_began,
+        recorded.outages_ended,
         periods.starts_at,
         periods.ends_at,
         date_part('epoch', periods.ends_at - periods.starts_at)::integer AS length_s,
@@ -140,7 +143,13 @@ left_out AS MATERIALIZED (
     CROSS JOIN widths
     CROSS JOIN
         LATERAL mart.bins_left_out(
-            days.starts_at, days.ends_at, days.from_at, days.to_at, days.outage_times, widths.bin_s
+            days.starts_at,
+            days.ends_at,
+            days.from_at,
+            days.to_at,
+            days.outages_began,
+            days.outages_ended,
+            widths.bin_s
         ) AS found
     WHERE days.is_odd
 ),

@@ -4,6 +4,7 @@ CREATE FUNCTION mart.arrival_edges(
     until timestamptz DEFAULT NULL,
     interface text DEFAULT NULL,
     direction text DEFAULT NULL,
+    client text DEFAULT NULL,
     class_of_service text DEFAULT NULL,
     grouped_by text[] DEFAULT '{interface,direction}'
 ) RETURNS TABLE (

@@ -91,8 +91,9 @@ groups AS (
         count(*) FILTER (WHERE gaps.gap_us = 0) AS zero_count,
         avg(gaps.gap_us) FILTER (WHERE NOT gaps.has_outage) AS mean_us,
         stddev_samp(gaps.gap_us) FILTER (WHERE NOT gaps.has_outage) AS stddev_us,
-        percentile_disc(ARRAY[0.5, 0.9, 0.99, 1]) WITHIN GROUP (ORDER BY gaps.gap_us)
-            FILTER (WHERE NOT gaps.has_outage) AS quantiles_us
+        percentile_disc(ARRAY[0.5, 0.9, 0.99, 1]) WITHIN GROUP (
+            ORDER BY gaps.gap_us
+        ) FILTER (WHERE NOT gaps.has_outage) AS quantiles_us
     FROM gaps
     GROUP BY gaps.archive, gaps.kind, gaps.interface, gaps.direction
 )
