@@ -4,7 +4,7 @@ The rule is LRU: when room is needed, the files that were used least recently ar
 use of its file. A disk never keeps a file that is larger than itself, and such a file displaces no other. The
 disk is empty when the log begins, so a get that is the first use of its file misses on a disk of any size.
 Locks are not considered: a real disk cannot drop a file that is not yet on tape, or that must stay for a
-minimum time. A file that was deleted or overwritten keeps its room until it is dropped.
+minimum time. A file that was deleted or overwritten still takes room until it is dropped.
 """
 
 from collections.abc import Iterable

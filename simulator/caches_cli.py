@@ -70,7 +70,7 @@ def cache(
     found = count_lru_misses(uses, sizes.space(steps))
     if uses.left_out_count:
         click.echo(
-            f"Left out: {uses.left_out_count:,} gets, as the logs do not say which file they read or its size.",
+            f"Left out: {uses.left_out_count:,} gets: the logs do not say which file they read, or its size.",
             err=True,
         )
     if as_json:
