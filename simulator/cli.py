@@ -21,6 +21,7 @@ from tapewise.schema.settings import Settings
 from tapewise.schema.tables.upgrade import open_ready_warehouse
 from tapewise.schema.texts import escape_controls
 from tapewise.simulator.archives import check_name
+from tapewise.simulator.caches_cli import cache
 from tapewise.simulator.comparisons_cli import compare
 from tapewise.simulator.descriptions import describe_plan, describe_run, get_run, list_runs
 from tapewise.simulator.inputs import (
@@ -41,6 +42,7 @@ def simulate() -> None:
     """Predict how an archive would perform with different hardware."""
 
 
+simulate.add_command(cache)
 simulate.add_command(compare)
 
 

@@ -320,6 +320,193 @@ class Mart:
             SELECT mart.are_open_boundaries(ARRAY[8, 60, 130]) AS are_sdsc_boundaries
         """
 
+    def arrival_dispersion(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+        grouped_by: Sequence[str] | None = None,
+        bins_s: Sequence[int] | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive, width of bins and, as asked for, interface and direction in which there
+        were requests.
+
+        How unevenly requests come in: the index of dispersion, which is the variance of the requests
+        per bin over their mean, for bins from a minute to a day. It is 1 for independent requests at an
+        even rate (Poisson); how it grows with the bins shows for how long a burst lasts. Bins are
+        counted from local midnight. Only bins wholly within the span count, of a day that clocks
+        shorten or lengthen only whole ones, and a bin of which recorded outages cover half or more is
+        left out. The span is from the group's first request to its last one, or to an edge of the range
+        that its log goes beyond; both are of any client. Bins without requests count.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only requests asked for at or after this time (null = from the first)
+            until: only requests asked for before this time (null = to the last)
+            interface: only this interface (null = all)
+            direction: put or get (null = both)
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+            grouped_by: any of interface and direction; default both. With anything else, there are no
+                rows
+            bins_s: seconds of the bins, each from 1 to 86,400; default a minute, ten minutes, an hour
+                and a day. Where they do not divide the day, its rest is left out
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            interface: the program that moved the files (ftp, nft, hsi, ...); null unless grouped by it
+            direction: put or get; null unless grouped by it
+            bin_s: seconds of a bin
+            bin_count: bins that count, with or without requests
+            outage_bin_count: bins of the span that were left out because of recorded outages
+            request_count: requests in the bins that count
+            unplaced_count: requests of which only the day is known, and which are in no bin
+            mean_count: mean number of requests of a bin; null without bins
+            variance: variance of the number of requests; null where there are fewer than two bins
+            dispersion_ratio: index of dispersion, variance over mean_count; null where there are fewer
+                than two bins, or no request is in one
+            max_count: requests of the fullest bin; null without bins
+            from_at: when the span begins; null if no request has a time of day
+            to_at: when it ends; null if no request has a time of day
+
+        In SQL:
+
+            SELECT interface, direction, bin_s, bin_count, dispersion_ratio
+            FROM mart.arrival_dispersion(archive => 'llnl', since => now() - INTERVAL '1 year')
+            ORDER BY interface, direction, bin_s
+        """
+
+    def arrival_edges(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+        grouped_by: Sequence[str] | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive and, as asked for, interface and direction that have transfers.
+
+        Which edges of a range the log of an archive, interface or direction goes beyond, for
+        mart.arrival_dispersion. There, the quiet time between an edge and the nearest request is known
+        to be quiet. Forgotten time is outside the range. Transfers of any client count.
+
+        Args:
+            archive: only this archive (null = all)
+            since: beginning of the range (null = none)
+            until: end of the range (null = none)
+            interface: only this interface (null = all)
+            direction: put or get (null = both)
+            client: accepted for uniformity; transfers of any client count
+            class_of_service: only this class of service (null = all)
+            grouped_by: any of interface and direction; default both
+
+        Columns:
+            archive: name of the archive
+            interface: the program that moved the files (ftp, nft, hsi, ...); null unless grouped by it
+            direction: put or get; null unless grouped by it
+            from_at: since, or when the archive's detail begins if that is later; null if transfers
+                ended on no local day before it
+            to_at: until; null if transfers ended on no local day that begins at or after it
+
+        In SQL:
+
+            SELECT archive, interface, direction, from_at, to_at
+            FROM mart.arrival_edges(since => now() - INTERVAL '1 month')
+        """
+
+    def arrivals(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+        grouped_by: Sequence[str] | None = None,
+    ) -> pl.DataFrame:
+        """One row per request of which there is a transfer.
+
+        When requests were asked for, for mart.arrival_dispersion and mart.interarrivals. Failed
+        requests are among them, because they also came in; jobs and opens alone are not, because they
+        may not have been to move anything.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only requests asked for, and ended, at or after this time (null = from the first)
+            until: only requests asked for before this time, whenever they ended (null = to the last)
+            interface: only this interface (null = all)
+            direction: put or get (null = both)
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+            grouped_by: any of interface and direction; default both. It decides which of these columns
+                have values. With anything else, there are no rows
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            interface: the program that moved the file (ftp, nft, hsi, unitree, ...); null unless
+                grouped by it
+            direction: put or get; null unless grouped by it
+            is_time_of_day_unknown: whether only the day is known
+            asked_at: when it was requested, as in mart.workload_requests
+
+        In SQL:
+
+            SELECT archive, interface, direction, count(*) AS request_count
+            FROM mart.arrivals(since => now() - INTERVAL '1 day')
+            GROUP BY archive, interface, direction
+        """
+
+    def bins_left_out(
+        self,
+        *,
+        starts_at: Moment,
+        ends_at: Moment,
+        from_at: Moment,
+        to_at: Moment,
+        outages_began: Sequence[Moment],
+        outages_ended: Sequence[Moment],
+        bin_s: int,
+    ) -> pl.DataFrame:
+        """One row per bin that is left out.
+
+        The bins of a day that mart.arrival_dispersion leaves out: those that are not wholly in the span
+        of the log, and those of which recorded outages cover half or more. Bins are counted from the
+        day's beginning; a rest of the day that is shorter than a bin is none.
+
+        Args:
+            starts_at: when the day begins
+            ends_at: when the next day begins
+            from_at: beginning of the span
+            to_at: end of the span
+            outages_began: when recorded outages began (null = there are none)
+            outages_ended: when they ended, in the same order; null for one that has not
+            bin_s: seconds of a bin
+
+        Columns:
+            bin_number: number of the bin in its day, from 0
+            is_outage: whether outages leave it out; false if the span does
+
+        In SQL:
+
+            SELECT bin_number, is_outage
+            FROM mart.bins_left_out(
+                '1998-05-01 00:00-07', '1998-05-02 00:00-07', '1998-05-01 00:30-07', '1998-05-03 00:00-07', NULL, NULL, 3600
+            )
+        """
+
     def burst_requests(
         self,
         *,
@@ -3942,6 +4129,65 @@ class Mart:
             SELECT after_s, survival_ratio, incidence_ratio
             FROM mart.incidences_at(ARRAY[10, 20, 20, 30], ARRAY[1, 0, 2, 1], ARRAY[1, 1, 1, 1], ARRAY[15, 25])
             ORDER BY after_s
+        """
+
+    def interarrivals(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+        grouped_by: Sequence[str] | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive and, as asked for, interface and direction in which there were requests.
+
+        How long it takes from one request to the next: quantiles, mean and coefficient of variation.
+        For independent requests at an even rate (Poisson), the coefficient is 1; a larger one means
+        bursts. The requests are those of mart.arrivals, by when they were asked for. A gap that a
+        recorded outage touches is left out. Only requests in the range have gaps, so the first one of
+        the range has none.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only requests asked for at or after this time (null = from the first)
+            until: only requests asked for before this time (null = to the last)
+            interface: only this interface (null = all)
+            direction: put or get (null = both)
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+            grouped_by: any of interface and direction; default both. Fewer groups have shorter gaps,
+                because a gap is then that between any two requests of the group. With anything else,
+                there are no rows
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            interface: the program that moved the files (ftp, nft, hsi, ...); null unless grouped by it
+            direction: put or get; null unless grouped by it
+            request_count: requests whose time of day is known
+            unplaced_count: requests of which only the day is known, and which have no gaps
+            gap_count: gaps between consecutive requests; all figures below are theirs
+            outage_gap_count: gaps that were left out, because a recorded outage touches them
+            zero_count: gaps of zero length. In logs of whole seconds, these are requests of the same
+                second, and a quantile of 0 reads as "< 1 s"
+            mean_s: mean gap; null if there is none
+            stddev_s: standard deviation of the gaps; null if there are fewer than two
+            variation_ratio: coefficient of variation, stddev_s over mean_s; null if there are fewer
+                than two gaps, or if all are zero
+            p50_s: seconds that 50 % of the gaps do not exceed; null if there is none
+            p90_s: seconds that 90 % of the gaps do not exceed; null if there is none
+            p99_s: seconds that 99 % of the gaps do not exceed; null if there is none
+            max_s: the longest gap; null if there is none
+
+        In SQL:
+
+            SELECT archive, interface, direction, p50_s, p99_s, variation_ratio
+            FROM mart.interarrivals(since => now() - INTERVAL '1 month')
+            ORDER BY archive, interface, direction
         """
 
     def line_fates(

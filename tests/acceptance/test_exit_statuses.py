@@ -33,6 +33,7 @@ ELSEWHERE = {
     "temporary data about its lines could not be written to": "tests/unit/test_occurrences.py",
     "the metrics could not be written": "tests/acceptance/test_full_disks.py",
     "a process that read log files was killed": "tests/integration/test_gone_databases.py",
+    "do not say which files": "tests/acceptance/test_simulate_cache.py",
     "requests never end": "tests/acceptance/test_simulate.py",
     "stopped; unfinished work was discarded": "tests/integration/test_gone_databases.py",
 }

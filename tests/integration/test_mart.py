@@ -47,8 +47,9 @@ OF_TAPES = [each for each in READING if "drive" in each.metadata.arguments]
 ASKED = [each for each in READING if each.name not in OTHERS and each not in OF_TAPES]
 # These read all puts and all writes to tape, whatever the range.
 OF_ALL_PUTS = ("tape_puts", "time_to_tape", "not_on_tape")
-# mart.envelope_choices reads only cells of days, which do not know the client.
-ASKED_OF_FACTS = [each for each in ASKED if each.name not in ("envelope_choices", *OF_ALL_PUTS)]
+# These read only cells of days, which do not know the client.
+OF_CELLS = ("envelope_choices", "arrival_edges")
+ASKED_OF_FACTS = [each for each in ASKED if each.name not in (*OF_CELLS, *OF_ALL_PUTS)]
 COMPARING = [each.name for each in READING if "b" in each.metadata.arguments]
 # A few transfers and stages are too few for these.
 TOO_FEW = ("envelope_points", "open_time_clusters", "open_time_valleys", "stage_time_laws")
@@ -80,6 +81,7 @@ LOOKING_BACK = [
 ]
 # These also read transfers that ended after the range, because they may have begun within it.
 UNDER_WAY = ("transfers_under_way", "load_over_time", "concurrency", "transfer_neighbours")
+UNDER_WAY += ("arrivals", "arrival_dispersion", "interarrivals")
 # These read operations of the week before, too.
 LOOKING_BACK_A_WEEK = ("tape_recalls", "recall_batches")
 # These read no table of facts: only names, or what a study keeps about an archive's requests.

@@ -1,0 +1,71 @@
+"""Sizes of disks as users type and read them: `100TB..2PB`, `500GB,1.5TB`."""
+
+import re
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+import click
+import numpy as np
+
+# Powers of ten; with an i, powers of 1,024.
+_UNITS: dict[str, int] = {
+    "B": 1,
+    **{f"{prefix}B": 1000**power for power, prefix in enumerate("kMGTPE", start=1)},
+    **{f"{prefix}iB": 1024**power for power, prefix in enumerate("KMGTPE", start=1)},
+}
+_SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?([kKMGTPE]?i?B)")
+_LARGEST = 2**62  # so that sums of bytes fit into 64 bits
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Sizes in bytes: those that were listed, or the two ends of a range."""
+
+    listed: tuple[int, ...]
+    is_range: bool
+
+    def space(self, count: int) -> list[int]:
+        """Return the sizes; of a range, `count` sizes, each the same factor above the one before it."""
+        if not self.is_range:
+            return list(self.listed)
+        steps = np.geomspace(self.listed[0], self.listed[1], count)
+        return [self.listed[0], *(round(float(each)) for each in steps[1:-1]), self.listed[1]]
+
+
+class TypedSizes(click.ParamType[Sizes]):
+    """Sizes separated by commas, or a range FROM..TO."""
+
+    name = "sizes"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Sizes:
+        """Parse the sizes; anything else is wrong usage."""
+        if isinstance(value, Sizes):
+            return value
+        least, dots, most = value.partition("..")
+        if not dots:
+            return Sizes(tuple(self._parse(each.strip(), param, ctx) for each in value.split(",")), False)
+        ends = self._parse(least.strip(), param, ctx), self._parse(most.strip(), param, ctx)
+        if ends[0] >= ends[1]:
+            self.fail(f"'{value}' is not a range: write the smaller size first, as in 100TB..2PB", param, ctx)
+        return Sizes(ends, True)
+
+    def _parse(self, text: str, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        found = _SIZE.fullmatch(text)
+        unit = found and _UNITS.get(found[2].replace("KB", "kB").replace("kiB", "KiB"))
+        if not found or not unit:
+            self.fail(f"'{text}' is not a size: write 500GB, 1.5TB or 2PiB", param, ctx)
+        size = round(Decimal(found[1]) * unit)
+        if not 0 < size <= _LARGEST:
+            self.fail(f"'{text}' is not between 1 B and 4 EiB", param, ctx)
+        return size
+
+
+def format_size(size_bytes: int) -> str:
+    """Format bytes to three digits in powers of ten: `12.3 kB`."""
+    units = ["B", "kB", "MB", "GB", "TB", "PB", "EB"]
+    value = float(size_bytes)
+    # From 999.5 on, three digits would become four.
+    while value >= 999.5 and len(units) > 1:
+        value, units = value / 1000, units[1:]
+    return f"{value:.3g} {units[0]}"

@@ -1,0 +1,125 @@
+"""`tapewise simulate cache`, compared with a plain replay of the log's own lines."""
+
+import json
+import random
+import re
+from collections import OrderedDict
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+BEGINNING = datetime(2000, 1, 1, tzinfo=UTC)
+MIDDLE = BEGINNING + timedelta(seconds=3000)
+SIZES = [1, 500, 4000, 20_000, 10**6]
+
+
+def make_log(folder: Path) -> list[tuple[datetime, str, str, int]]:
+    """Write a log of FTP, and return the time, direction, path and bytes of each transfer that succeeded."""
+    dice = random.Random(8)
+    sizes: dict[str, int] = {}
+    lines, transfers = [], []
+    for second in range(600):
+        at = BEGINNING + timedelta(seconds=10 * second)
+        path = f"/data/{min(int(dice.expovariate(0.05)), 99)}"
+        direction = "put" if dice.random() < 0.2 else "get"
+        if direction == "put" or path not in sizes:
+            sizes[path] = dice.randrange(1, 5000)
+        is_complete = dice.random() < 0.95 or direction == "put"
+        lines.append(
+            f"{at:%a %b %d %H:%M:%S %Y} 1 host.example {sizes[path]} {path} b _"
+            f" {'i' if direction == 'put' else 'o'} r kim ftp 0 * {'c' if is_complete else 'i'}\n"
+        )
+        if is_complete:
+            transfers.append((at, direction, path, sizes[path]))
+    (folder / "xferlog").write_text("".join(lines))
+    return transfers
+
+
+def replay(
+    transfers: list[tuple[datetime, str, str, int]], capacity: int, since: datetime, until: datetime
+) -> tuple[int, int, int, int]:
+    """Return the gets from `since` on, those that miss, their bytes, and how many are a first use.
+
+    Each put makes another file.
+    """
+    names: dict[str, int] = {}
+    held: OrderedDict[tuple[str, int], int] = OrderedDict()
+    seen = set()
+    count = misses = missed = first = 0
+    for at, direction, path, size in transfers:
+        if at >= until:
+            continue
+        if direction == "put":
+            names[path] = names.get(path, 0) + 1
+        file = (path, names.get(path, 0))
+        if direction == "get" and at >= since:
+            count += 1
+            first += file not in seen
+            if file not in held:
+                misses += 1
+                missed += size
+        seen.add(file)
+        held.pop(file, None)
+        if size <= capacity:
+            while sum(held.values()) + size > capacity:
+                held.popitem(last=False)
+            held[file] = size
+    return count, misses, missed, first
+
+
+def test_misses_are_those_of_the_log(tapewise, tmp_path: Path) -> None:
+    transfers = make_log(tmp_path)
+    named = ("--archive", "cached", "--kind", "synthetic", "--timezone", "UTC")
+    loaded = tapewise("ingest", *named, "--format", "xferlog", "xferlog")
+    assert (loaded.returncode, loaded.stderr) == (0, "")
+    command = ("simulate", "cache", "--archive", "cached", "--sizes", "1B,500B,4kB,20kB,1MB")
+    for options, since, until in (
+        ((), BEGINNING, MIDDLE + timedelta(days=1)),
+        (("--since", MIDDLE.isoformat()), MIDDLE, MIDDLE + timedelta(days=1)),
+        (("--until", MIDDLE.isoformat()), BEGINNING, MIDDLE),
+    ):
+        asked = tapewise(*command, *options, "--json")
+        assert (asked.returncode, asked.stderr) == (0, "")
+        rows = [json.loads(line) for line in asked.stdout.splitlines()]
+        assert rows == [
+            dict(
+                zip(
+                    ("policy", "capacity_bytes", "get_count", "miss_count", "miss_bytes", "first_count"),
+                    ("lru", size, *replay(transfers, size, since, until)),
+                    strict=True,
+                )
+            )
+            for size in SIZES
+        ]
+    heading, columns, *lines = tapewise(*command).stdout.splitlines()
+    assert re.fullmatch(r"[0-9]+ gets\. [0-9]+ of them are the first use of their file .*", heading)
+    assert columns.split("  ")[0] == "policy"
+    assert [line.split()[1:3] for line in lines] == [
+        ["1", "B"],
+        ["500", "B"],
+        ["4", "kB"],
+        ["20", "kB"],
+        ["1", "MB"],
+    ]
+    asked = tapewise(*command[:-1], "1kB..8kB", "--steps", "4", "--json").stdout.splitlines()
+    assert [json.loads(line)["capacity_bytes"] for line in asked] == [1000, 2000, 4000, 8000]
+
+
+def test_what_cannot_be_answered(tapewise, tmp_path: Path) -> None:
+    (tmp_path / "nft.log").write_text("005041 97/10/01 00:01:41 sj 7700 0.425\n")
+    named = ("--archive", "pathless", "--kind", "synthetic", "--timezone", "UTC")
+    assert tapewise("ingest", *named, "--format", "nft", "nft.log").returncode == 0
+    command = ("simulate", "cache", "--sizes", "1TB", "--archive")
+    unknown = tapewise(*command, "pathless")
+    assert (unknown.returncode, unknown.stdout) == (1, "")
+    assert "the logs of archive 'pathless' do not say which files its 1 gets read" in unknown.stderr
+    empty = tapewise(*command, "pathless", "--since", "1998-01-01")
+    assert (empty.returncode, "has no gets in that time" in empty.stderr) == (1, True)
+    missing = tapewise(*command, "missing")
+    assert (missing.returncode, "no archive is called 'missing'" in missing.stderr) == (1, True)
+
+
+@pytest.mark.parametrize("options", [("--sizes", "2TB..1TB"), ("--sizes", "1TB", "--policies", "fifo"), ()])
+def test_wrong_usage(tapewise, options: tuple[str, ...]) -> None:
+    assert tapewise("simulate", "cache", "--archive", "any", *options).returncode == 2
