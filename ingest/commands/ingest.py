@@ -24,7 +24,13 @@ from tapewise.ingest.commands.path_loads import (
     load_paths,
     name_formats,
 )
-from tapewise.ingest.commands.paths import STANDARD_INPUT, expand_paths, recursive_option, strip_option
+from tapewise.ingest.commands.paths import (
+    LOG_PATH,
+    STANDARD_INPUT,
+    expand_paths,
+    recursive_option,
+    strip_option,
+)
 from tapewise.ingest.detection.choosing import Choices, choose_formats
 from tapewise.ingest.loading.file_results import FileResult
 from tapewise.ingest.pseudonyms.keys import get_key
@@ -144,7 +150,7 @@ DATE_RULE = _DateRuleType()
     type=click.Path(dir_okay=False, path_type=Path),
     help="Without PATHS: write metrics of the run to this file, for node_exporter's textfile collector.",
 )
-@click.argument("paths", nargs=-1, type=click.Path(readable=False, path_type=Path))
+@click.argument("paths", nargs=-1, type=LOG_PATH)
 @click.pass_context
 def ingest(
     context: click.Context,

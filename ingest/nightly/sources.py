@@ -9,6 +9,8 @@ from tapewise.ingest.ledger.log_files import ledger_path
 from tapewise.ingest.pseudonyms.keys import HOW_TO_MAKE_ONE, read_key
 from tapewise.ingest.reading.log_dates import DateRule, read_date_rule
 from tapewise.ingest.reading.members import find_change, find_members
+from tapewise.ingest.reading.remote_files import list_remote
+from tapewise.ingest.reading.remote_paths import RemotePath, is_remote
 from tapewise.ingest.records.prefixed_lines import strip_format
 from tapewise.ingest.sources.sources import SourceRequest
 from tapewise.schema.errors import ConfigError, FormatError, LogFileError, SourceError
@@ -91,6 +93,10 @@ def _plan_source(settings: Settings, archive: ArchiveSettings, source: SourceSet
     found: dict[str, Path] = {}
     unmatched = []
     for pattern in source.paths:
+        if is_remote(pattern):
+            for remote in list_remote(RemotePath(pattern), is_recursive=False):
+                found.setdefault(ledger_path(remote), remote)
+            continue
         here_too = str(Path(glob.escape(str(config.parent))) / pattern)
         matched = glob.glob(here_too, recursive=True)  # noqa: PTH207  # Path.glob takes no absolute patterns
         files = [path for path in map(Path, matched) if not path.is_dir()]
