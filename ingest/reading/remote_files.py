@@ -6,6 +6,8 @@ it is read in several places. Copies are kept for a while, because a file is rea
 the load.
 """
 
+import atexit
+import os
 import re
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
@@ -68,8 +70,10 @@ def open_copy(path: RemotePath) -> Iterator[tuple[BinaryIO, FileIdentity | None]
         raise path.found
     copy, version = _copies.take(path) or _download(path)
     try:
-        copy.seek(0)
-        yield copy, version.identity
+        # What reads the file closes what it has read from.
+        with os.fdopen(os.dup(copy.fileno()), "rb") as opened:
+            opened.seek(0)
+            yield opened, version.identity
     except BaseException:
         copy.close()
         raise
@@ -113,7 +117,12 @@ def _find_matches(path: RemotePath, magic: int) -> list[RemotePath]:
         root = root[: root.rindex("/") + 1]
     pattern = re.compile(glob_translate(path.url))
     depth = None if "**" in rest else rest.count("/")
-    return [each for each in _list(path, root, depth) if pattern.match(each.url)]
+    are_hidden_meant = "/." in path.url[magic:]
+    return [
+        each
+        for each in _list(path, root, depth)
+        if pattern.match(each.url) and (are_hidden_meant or "/." not in each.url[magic - 1 :])
+    ]
 
 
 class _Copies:
@@ -149,8 +158,14 @@ class _Copies:
         ):
             self._kept.popitem(last=False)[1][0].close()
 
+    def close(self) -> None:
+        """Close all copies."""
+        while self._kept:
+            self._kept.popitem()[1][0].close()
+
 
 _copies = _Copies()
+atexit.register(_copies.close)
 
 
 def _download(path: RemotePath) -> tuple[BinaryIO, RemoteVersion]:
@@ -206,17 +221,14 @@ async def _head_page(files: Any, path: RemotePath) -> RemoteVersion:
 
 
 def _check_status(path: RemotePath, answer: Any) -> None:
-    status = answer.status
-    if status == _OK:
-        return
-    reasons = {
-        401: "access is denied (401)",
-        403: "access is denied (403)",
-        404: "there is no such file (404)",
-        410: "there is no such file any more (410)",
-    }
-    other = f"the server answers {status} {answer.reason or ''}".rstrip()
-    raise LogFileError(f"{path}: {reasons.get(status, other)}")
+    if answer.status != _OK:
+        raise _explain_status(path, answer.status)
+
+
+def _explain_status(path: RemotePath, status: int) -> LogFileError:
+    denied, absent = "access is denied", "there is no such file"
+    reasons = {401: denied, 403: denied, 404: absent, 410: absent}
+    return LogFileError(f"{path}: {reasons.get(status, 'the server answers with an error')} ({status})")
 
 
 def _read_headers(path: RemotePath, headers: Any) -> RemoteVersion:
@@ -317,7 +329,7 @@ def _run(path: RemotePath, make: Callable[[Any], Coroutine[Any, Any, _Answer]]) 
     try:
         from fsspec.asyn import sync  # noqa: PLC0415  # its extra may not be installed
 
-        files = _open_files(path.is_s3)
+        files = _open_files(path.is_s3, os.getpid())
     except ImportError as error:
         raise LogFileError(
             f"{path}: reading it needs the Python package {error.name}, which is not installed",
@@ -334,8 +346,11 @@ def _run(path: RemotePath, make: Callable[[Any], Coroutine[Any, Any, _Answer]]) 
 
 
 @cache
-def _open_files(is_s3: bool) -> Any:
-    """Return the file system that opens URLs. Its settings can be changed as fsspec describes."""
+def _open_files(is_s3: bool, _: int) -> Any:
+    """Return the file system that opens URLs in this process, whose id is an argument.
+
+    Its settings can be changed as fsspec describes.
+    """
     import fsspec  # noqa: PLC0415  # its extra may not be installed
 
     if is_s3:
@@ -385,6 +400,9 @@ def _explain(path: RemotePath, error: BaseException) -> LogFileError:
     while following is not None and following not in chain:
         chain.append(following)
         following = following.__cause__ or following.__context__
+    for each in chain:
+        if type(each).__name__ == "ClientResponseError":
+            return _explain_status(path, int(getattr(each, "status", 0)))
     names = {kind.__name__ for each in chain for kind in type(each).__mro__}
     found = [reason for name, reason in _REASONS.items() if name in names]
     reason = found[0] if found else f"cannot be read ({type(chain[-1]).__name__})"
