@@ -171,7 +171,8 @@ def ingest(
     If a file cannot be read, this is reported, the other files are loaded, and the exit status is 1.
 
     With PATHS, --archive and --timezone are required. A path in quotation marks may have * ? [ and **, for
-    more files than a shell can name. A tar or zip archive means the files in it. Without --format, each
+    more files than a shell can name. A tar or zip archive means the files in it. A URL (s3, http or https)
+    names a file on another machine. Without --format, each
     file's format is detected from its lines (see `tapewise detect`), and the file goes into the source named
     after that format. Without PATHS, the command is the nightly job: it loads whatever is new in the sources
     that tapewise.toml lists. Only one such job runs at a time.

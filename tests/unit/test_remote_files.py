@@ -239,6 +239,6 @@ def test_paths_on_this_machine_stay_what_they_are():
 
 def test_without_the_extra_the_message_names_it(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "fsspec.asyn", None)
-    with pytest.raises(LogFileError, match="needs the Python package fsspec") as raised:
+    with pytest.raises(LogFileError, match="reading it needs the Python package fsspec") as raised:
         read(RemotePath("http://127.0.0.1:1/a.log"))
     assert "'.[remote]'" in (raised.value.hint or "")
