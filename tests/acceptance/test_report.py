@@ -255,10 +255,14 @@ def test_an_interrupted_report_leaves_nothing_behind(scratch, tmp_path, number, 
 TABLES = (
     *("transfers", "others", "failures", "busiest_days", "busiest_hours", "records", "silences", "sizes"),
     *("times", "rates", "envelopes", "users", "clients", "cache_hits", "tape_gets", "open_times", "mounts"),
-    *("mount_steps", "mount_hours", "volumes", "tape_operations"),
+    *("mount_steps", "mount_hours", "volumes", "tape_operations", "mount_totals", "mount_total_steps"),
+    *("listed_volumes", "listed_drives", "listed_queues"),
 )
 FIGURES = ("days", "week", "size_shares", "size_times", "user_curve", "open_time_bins", "stage_times")
-OF_TAPE = ("mounts", "mount_steps", "mount_hours", "volumes", "tape_operations")
+OF_TAPE = (
+    *("mounts", "mount_steps", "mount_hours", "volumes", "tape_operations", "mount_totals"),
+    *("mount_total_steps", "listed_volumes", "listed_drives", "listed_queues"),
+)
 OF_LINES = ("others", "failures", "silences", "envelopes", "clients", *OF_TAPE)
 ZONE = ["--timezone", "America/Los_Angeles"]
 
@@ -325,7 +329,7 @@ def test_a_report_about_an_archive_says_what_one_about_its_files_does(report, ta
     forgotten_count = count_left_out(shown, "Unknown: the detail of days in this time was forgotten")
     assert forgotten_count == len(OF_LINES) - len(OF_TAPE)
     assert re.findall("These logs.*", shown.partition("\nPeriod\n")[2]) == [
-        "These logs report no tape events."
+        f"These logs report no {fact}." for fact in ("tape events", "mount summaries", "snapshots")
     ]
     forgotten = ask()
     # Cells still have all days, single lines only the later ones.
