@@ -1,5 +1,6 @@
 """How often drives were up, according to listings of a catalogue."""
 
+from tapewise.report.phrases import say_share
 from tapewise.report.section import Facts, Finding, Section
 
 # A drive is seldom up if it is so in less than this share of the listings.
@@ -18,7 +19,8 @@ def find(facts: Facts) -> Finding | None:
         )
     seldom = sum(row["up_ratio"] < LOW_RATIO for row in often)
     return Finding(
-        f"Of {len(often)} drives, {seldom} were up in less than {LOW_RATIO:.0%} of the listings", seldom > 0
+        f"Of {len(often)} drives, {seldom} were up in less than {say_share(LOW_RATIO)} of the listings",
+        seldom > 0,
     )
 
 

@@ -1,5 +1,6 @@
 """Sessions of drives, from the totals that a log reports at the end of each."""
 
+from tapewise.report.phrases import say_share
 from tapewise.report.section import Facts, Finding, Section
 
 # Drives are poorly used if they read or write for less than this share of the time of their sessions.
@@ -19,7 +20,9 @@ def find(facts: Facts) -> Finding | None:
         )
     duration_s = sum(row["duration_s"] for row in known)
     ratio = sum(row["transfer_ratio"] * row["duration_s"] for row in known) / duration_s
-    return Finding(f"Drives read or wrote for {ratio:.0%} of the time of their sessions", ratio < LOW_RATIO)
+    return Finding(
+        f"Drives read or wrote for {say_share(ratio)} of the time of their sessions", ratio < LOW_RATIO
+    )
 
 
 SECTION = Section(
