@@ -27,7 +27,8 @@ class Store:
     """The files of a server by path (`/name`, or `/bucket/key`), and the requests that it has answered.
 
     `etags` says which kind of ETag the web server sends: strong, weak or none. Files in `denied` are answered
-    with 403, and of those in `cut` only half is sent. `changed_s` is the time of change of all files.
+    with 403, and of those in `cut` only half is sent. With a `status`, that is the answer to everything.
+    `changed_s` is the time of change of all files.
     """
 
     files: dict[str, bytes] = field(default_factory=dict)
@@ -37,6 +38,7 @@ class Store:
     denied: set[str] = field(default_factory=set)
     cut: set[str] = field(default_factory=set)
     password: str | None = None
+    status: int | None = None
     url: str = ""
 
     def count(self, method: str) -> int:
@@ -63,7 +65,9 @@ class _Handler(BaseHTTPRequestHandler):
         store, place = self.store, urlsplit(self.path)
         path = unquote(place.path)
         store.requests.append(f"{self.command} {self.path}")
-        if path in store.denied or (store.password and store.password != self.headers["Authorization"]):
+        if store.status is not None:
+            self._send(store.status, b"", "InternalError", has_body=has_body)
+        elif path in store.denied or (store.password and store.password != self.headers["Authorization"]):
             self._send(403, b"", "AccessDenied", has_body=has_body)
         elif self.is_s3 and "list-type" in parse_qs(place.query):
             self._send(200, self._list_keys(path, parse_qs(place.query)), has_body=has_body)

@@ -394,7 +394,10 @@ _HINTS = {
 
 
 def _explain(path: RemotePath, error: BaseException) -> LogFileError:
-    """Return the error to raise instead of one of a library, whose text is not repeated."""
+    """Return the error to raise instead of one of a library.
+
+    The library's text is repeated only if no reason is known and the URL has no secrets.
+    """
     chain: list[BaseException] = []
     following: BaseException | None = error
     while following is not None and following not in chain:
@@ -405,5 +408,6 @@ def _explain(path: RemotePath, error: BaseException) -> LogFileError:
             return _explain_status(path, int(getattr(each, "status", 0)))
     names = {kind.__name__ for each in chain for kind in type(each).__mro__}
     found = [reason for name, reason in _REASONS.items() if name in names]
-    reason = found[0] if found else f"cannot be read ({type(chain[-1]).__name__})"
+    text = " ".join(str(error).split()) if path.url == str(path) else ""
+    reason = found[0] if found else f"cannot be read: {text or type(error).__name__}"
     return LogFileError(f"{path}: {reason}", hint=_HINTS.get(reason))

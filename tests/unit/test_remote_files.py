@@ -191,6 +191,17 @@ def test_servers_that_cannot_be_reached():
             read(RemotePath(url))
 
 
+def test_an_error_without_a_known_reason_has_the_text_of_the_library_unless_the_url_has_secrets(web):
+    for place in ("h:port", "u:secret@h:port"):
+        path = RemotePath(f"http://{place}/a.log")
+        with pytest.raises(LogFileError, match=f"^{path}: cannot be read: ") as raised:
+            read(path)
+        assert "secret" not in str(raised.value)
+    with pytest.raises(LogFileError, match="the server answers with an error"):
+        web.status = 500
+        read(RemotePath(f"{web.url}/a.log"))
+
+
 def test_an_empty_folder_is_an_error(s3):
     [path] = expand_paths([make_path("s3://logs/none/")], is_recursive=True)
     with pytest.raises(LogFileError, match=r"s3://logs/none/: there are no files in this folder"):
