@@ -202,6 +202,14 @@ def test_an_error_without_a_known_reason_has_the_text_of_the_library_unless_the_
         read(RemotePath(f"{web.url}/a.log"))
 
 
+def test_an_archive_is_refused_before_it_is_transferred(place):
+    store, folder, url = place
+    store.files[f"{folder}/old.tar.gz"] = b"?"
+    with pytest.raises(LogFileError, match="archives are not read from other machines"):
+        read(RemotePath(f"{url}/old.tar.gz"))
+    assert store.requests == []
+
+
 def test_an_empty_folder_is_an_error(s3):
     [path] = expand_paths([make_path("s3://logs/none/")], is_recursive=True)
     with pytest.raises(LogFileError, match=r"s3://logs/none/: there are no files in this folder"):
