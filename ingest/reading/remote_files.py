@@ -35,6 +35,7 @@ _PIECE_BYTES = 1 << 20
 _KEPT_COPIES = 64
 _KEPT_BYTES = 256_000_000
 _OK = 200
+_ABSENT = "there is no such file"
 # Answers of servers that know the file, but no request for its properties alone.
 _NO_HEAD = frozenset({403, 405, 501})
 
@@ -61,6 +62,15 @@ def describe(path: RemotePath) -> RemoteVersion:
     if isinstance(path.found, LogFileError):
         raise path.found
     return path.found or _ask(path)
+
+
+def is_absent(path: RemotePath) -> bool:
+    """Whether the server says that there is no such file. False if it cannot be asked."""
+    try:
+        describe(path)
+    except LogFileError as error:
+        return _ABSENT in error.message
+    return False
 
 
 @contextmanager
@@ -226,8 +236,8 @@ def _check_status(path: RemotePath, answer: Any) -> None:
 
 
 def _explain_status(path: RemotePath, status: int) -> LogFileError:
-    denied, absent = "access is denied", "there is no such file"
-    reasons = {401: denied, 403: denied, 404: absent, 410: absent}
+    denied = "access is denied"
+    reasons = {401: denied, 403: denied, 404: _ABSENT, 410: _ABSENT}
     return LogFileError(f"{path}: {reasons.get(status, 'the server answers with an error')} ({status})")
 
 
@@ -373,7 +383,7 @@ def _open_files(is_s3: bool, _: int) -> Any:
 # What went wrong, by the names of the errors of Python and of the libraries. The first that fits counts.
 _BROKEN_OFF = "the transfer broke off"
 _REASONS = {
-    "FileNotFoundError": "there is no such file",
+    "FileNotFoundError": _ABSENT,
     "PermissionError": "access is denied",
     "ConnectionRefusedError": "the server refuses the connection",
     "gaierror": "the name of the server is not known",

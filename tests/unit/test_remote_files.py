@@ -12,6 +12,7 @@ import pytest
 from tapewise.ingest.commands.paths import expand_paths
 from tapewise.ingest.formats.registry import find_format
 from tapewise.ingest.ledger.log_files import ledger_path
+from tapewise.ingest.nightly.sources import plan_round
 from tapewise.ingest.reading import remote_files
 from tapewise.ingest.reading.files import open_log
 from tapewise.ingest.reading.log_dates import DateRule
@@ -19,6 +20,7 @@ from tapewise.ingest.reading.members import count_bytes, find_change, identify_l
 from tapewise.ingest.reading.prefixes import compare_prefix
 from tapewise.ingest.reading.remote_paths import RemotePath, make_path
 from tapewise.schema.errors import LogFileError
+from tapewise.schema.settings import read_settings
 from tests.remote_servers import S3_KEYS, Store, serve
 
 
@@ -200,6 +202,29 @@ def test_an_error_without_a_known_reason_has_the_text_of_the_library_unless_the_
     with pytest.raises(LogFileError, match="the server answers with an error"):
         web.status = 500
         read(RemotePath(f"{web.url}/a.log"))
+
+
+def test_a_configured_url_matches_files_or_nothing_or_cannot_be_listed(place, tmp_path):
+    store, folder, url = place
+    store.files |= {f"{folder}/a.log": b"x\n", f"{folder}/b.log": b"x\n"}
+
+    def plan(*patterns: str) -> tuple[list[str], list[str]]:
+        config = tmp_path / "tapewise.toml"
+        config.write_text(
+            '[[archives]]\nname = "a"\ntimezone = "UTC"\nkind = "measured"\n'
+            f'[[archives.sources]]\nformat = "nft"\npaths = {list(patterns)}\n'
+        )
+        [found] = plan_round(read_settings(config=config))
+        return [str(path) for path in found.paths], found.unmatched
+
+    files = [f"{url}/a.log", f"{url}/b.log"]
+    assert plan(f"{url}/*.log", files[0]) == (files, [])
+    assert plan(f"{url}/c*", files[1]) == (files[1:], [f"nothing matches '{url}/c*'"])
+    assert plan(f"{url}/c.log") == ([], [f"nothing matches '{url}/c.log'"])
+    store.status = 403
+    # Opening it will report the reason.
+    for name in ("*.log", "a.log"):
+        assert plan(f"{url}/{name}") == ([f"{url}/{name}"], [])
 
 
 def test_an_archive_is_refused_before_it_is_transferred(place):
