@@ -28,6 +28,8 @@ class Store:
 
     `etags` says which kind of ETag the web server sends: strong, weak or none. Files in `denied` are answered
     with 403, and of those in `cut` only half is sent. With a `status`, that is the answer to everything.
+    Without `has_head`, requests for the properties of a file are refused. If it `is_encoded`, files are
+    compressed already, and the server says so, as some do with any `.gz` file.
     `changed_s` is the time of change of all files.
     """
 
@@ -39,6 +41,8 @@ class Store:
     cut: set[str] = field(default_factory=set)
     password: str | None = None
     status: int | None = None
+    has_head: bool = True
+    is_encoded: bool = False
     url: str = ""
 
     def count(self, method: str) -> int:
@@ -65,7 +69,9 @@ class _Handler(BaseHTTPRequestHandler):
         store, place = self.store, urlsplit(self.path)
         path = unquote(place.path)
         store.requests.append(f"{self.command} {self.path}")
-        if store.status is not None:
+        if not store.has_head and self.command == "HEAD":
+            self._send(405, b"", has_body=False)
+        elif store.status is not None:
             self._send(store.status, b"", "InternalError", has_body=has_body)
         elif path in store.denied or (store.password and store.password != self.headers["Authorization"]):
             self._send(403, b"", "AccessDenied", has_body=has_body)
@@ -127,6 +133,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(body)))
         if etag:
             self.send_header("ETag", etag)
+        if path and self.store.is_encoded:
+            self.send_header("Content-Encoding", "gzip")
         if path and self.store.changed_s is not None:
             self.send_header("Last-Modified", formatdate(self.store.changed_s, usegmt=True))
         self.end_headers()

@@ -143,7 +143,9 @@ def test_a_folder_and_a_pattern_mean_the_files_in_it(place):
     assert expand(f"{url}/", is_recursive=True) == ["a.log", "b/c.log", "b/d.txt", "z.log"]
     assert expand(f"{url}/b/", is_recursive=True) == ["b/c.log", "b/d.txt"]
     assert expand(f"{url}/a.log", is_recursive=True) == ["a.log"]
+    store.count("GET")
     assert expand(f"{url}/*.log") == ["a.log", "z.log"]
+    assert "s3" in url or store.count("GET") == 1  # folders that the pattern does not mean are not listed
     assert expand(f"{url}/[a-y]*/*.log") == ["b/c.log"]
     assert expand(f"{url}/b/c*") == ["b/c.log"]
     assert expand(f"{url}/none*") == ["none*"]
@@ -227,6 +229,14 @@ def test_a_configured_url_matches_files_or_nothing_or_cannot_be_listed(place, tm
         assert plan(f"{url}/{name}") == ([f"{url}/{name}"], [])
 
 
+def test_servers_that_only_send_files_or_call_compressed_files_encoded(web):
+    web.files["/a.log.gz"] = gzip.compress(b"a1\n")
+    web.has_head, web.is_encoded = False, True
+    path = RemotePath(f"{web.url}/a.log.gz")
+    assert read(path) == ["a1"]
+    assert count_bytes(path) == len(web.files["/a.log.gz"])
+
+
 def test_an_archive_is_refused_before_it_is_transferred(place):
     store, folder, url = place
     store.files[f"{folder}/old.tar.gz"] = b"?"
@@ -264,6 +274,7 @@ def test_secrets_are_used_and_in_no_text(web):
         ("https://h/a.log?X-Amz-Signature=5&X-Amz-Date=9", "https://h/a.log"),
         ("https://h/a.log?name=b&sig=5&se=2026&sp=r", "https://h/a.log?name=b"),
         ("https://h/a.log?se=2026&sp=r", "https://h/a.log?se=2026&sp=r"),
+        ("https://h/a.log?token=5&sp=r", "https://h/a.log?sp=r"),
         ("http://[::1/a//./b.log", "http://[::1/a//./b.log"),
         ("S3://Bucket/a//b #?.log", "s3://Bucket/a//b #?.log"),
     ],
@@ -271,6 +282,7 @@ def test_secrets_are_used_and_in_no_text(web):
 def test_the_name_of_a_url_has_no_secrets(url, text):
     path = make_path(url)
     assert str(path) == text
+    assert path.url.partition(":")[0] in ("http", "https", "s3")
     copy = pickle.loads(pickle.dumps(path))  # as in another process, which opens the file
     assert (copy, copy.url, hash(copy)) == (path, path.url, hash(path))
 
