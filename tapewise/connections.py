@@ -173,7 +173,8 @@ class Connection:
         again, or a longer copy of it, counts nothing twice.
 
         Args:
-            paths: the files, or a single one. A tar or zip archive means the files in it.
+            paths: the files, or a single one. A tar or zip archive means the files in it. A file on another
+                machine has a URL (s3, http, https).
             archive: the archive that wrote the logs; created at its first load.
             timezone: the IANA zone of the times in the logs, such as `America/Los_Angeles`.
             format: the name of the logs' format, or the path of your own layout. None: the format of each
@@ -213,6 +214,7 @@ class Connection:
         from tapewise.ingest.commands.path_loads import PathsRequest  # noqa: PLC0415  # see above
         from tapewise.ingest.layouts.folder import use_layouts_folder  # noqa: PLC0415  # see above
         from tapewise.ingest.pseudonyms.keys import get_key  # noqa: PLC0415  # see above
+        from tapewise.ingest.reading.remote_paths import make_path  # noqa: PLC0415  # see above
         from tapewise.loaded_files import load_files, read_dates  # noqa: PLC0415  # see above
 
         self._check_open()
@@ -236,7 +238,7 @@ class Connection:
             return load_files(
                 self._warehouse,
                 request,
-                list(dict.fromkeys(Path(path).expanduser() for path in given)),
+                list(dict.fromkeys(make_path(os.fspath(path)).expanduser() for path in given)),
                 format_name=format,
                 prefix=strip,
                 jobs=jobs,

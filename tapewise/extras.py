@@ -1,4 +1,4 @@
-"""Packages that only an extra installs, for the simulator's compiler, workload models and pictures."""
+"""Packages that only an extra installs, such as the compiler of the simulator."""
 
 from importlib.util import find_spec
 
@@ -7,6 +7,7 @@ from tapewise.schema.errors import MissingExtraError
 # Maps the name under which a module is imported to the extra that installs it.
 EXTRAS = {
     **{"numba": "simulator", "sklearn": "workload", "threadpoolctl": "workload"},
+    **{"aiohttp": "remote", "fsspec": "remote", "s3fs": "remote"},
     **{"altair": "report", "jinja2": "report", "vl_convert": "report"},
 }
 _DISTRIBUTIONS = {"sklearn": "scikit-learn", "vl_convert": "vl-convert-python"}

@@ -16,6 +16,7 @@ from tapewise.ingest.reading.interruptions import begins_again
 from tapewise.ingest.reading.log_dates import LogDate, find_log_date
 from tapewise.ingest.reading.parsing import OpenLog
 from tapewise.ingest.reading.pipeline import read_parts
+from tapewise.ingest.reading.remote_paths import make_path
 from tapewise.ingest.records.columns import RECORD_SCHEMA
 from tapewise.ingest.records.format import Format, LineSettings
 from tapewise.ingest.records.prefixed_lines import check_prefix
@@ -109,7 +110,7 @@ def read_log(
         >>> log.records.group_by("table").len()
         >>> log.rejected.group_by("reason").len()
     """
-    file = Path(path).expanduser()
+    file = make_path(os.fspath(path)).expanduser()
     check_timezone(timezone)
     now = now or datetime.now(UTC)
     check_now(now)

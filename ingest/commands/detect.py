@@ -8,6 +8,7 @@ import click
 
 from tapewise.ingest.commands.output import report_failure, sum_failures
 from tapewise.ingest.commands.paths import (
+    LOG_PATH,
     expand_paths,
     keeping_standard_input,
     recursive_option,
@@ -22,7 +23,7 @@ from tapewise.schema.texts import escape_controls
 @strip_option
 @recursive_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per file, each on a line.")
-@click.argument("paths", nargs=-1, required=True, type=click.Path(readable=False, path_type=Path))
+@click.argument("paths", nargs=-1, required=True, type=LOG_PATH)
 def detect(prefix: str | None, is_recursive: bool, as_json: bool, paths: tuple[Path, ...]) -> None:
     r"""List the formats that fit each of the log files PATHS (compressed or not), best first.
 

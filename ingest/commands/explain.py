@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from tapewise.ingest.commands.paths import LOG_PATH
 from tapewise.ingest.pseudonyms.keys import PseudonymKey, read_key
 from tapewise.ingest.sources.archives import drop_archive, list_archives
 from tapewise.ingest.upkeep.client_counts import count_clients, drop_client_counts, find_forgotten_counts
@@ -47,7 +48,7 @@ def row(settings: Settings, table: str, row_id: int) -> None:
 
 
 @explain.command()
-@click.argument("path", type=click.Path(readable=False, path_type=Path))
+@click.argument("path", type=LOG_PATH)
 @click.argument("line_number", type=int)
 @click.pass_obj
 def line(settings: Settings, path: Path, line_number: int) -> None:

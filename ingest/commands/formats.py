@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from tapewise.ingest.commands.paths import LOG_PATH
 from tapewise.ingest.detection.examples import EXAMPLE_DATE, read_examples
 from tapewise.ingest.detection.layout_checks import LayoutCheck, check_log
 from tapewise.ingest.formats.registry import find_format, list_formats
@@ -104,7 +105,7 @@ def show(name: str) -> None:
 
 @formats.command()
 @click.argument("layout")
-@click.argument("log", type=click.Path(readable=False, path_type=Path))
+@click.argument("log", type=LOG_PATH)
 @click.option("--timezone", default="UTC", show_default=True, help="The time zone of the log's times.")
 @click.option(
     "--date",

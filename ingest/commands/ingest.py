@@ -24,7 +24,13 @@ from tapewise.ingest.commands.path_loads import (
     load_paths,
     name_formats,
 )
-from tapewise.ingest.commands.paths import STANDARD_INPUT, expand_paths, recursive_option, strip_option
+from tapewise.ingest.commands.paths import (
+    LOG_PATH,
+    STANDARD_INPUT,
+    expand_paths,
+    recursive_option,
+    strip_option,
+)
 from tapewise.ingest.detection.choosing import Choices, choose_formats
 from tapewise.ingest.loading.file_results import FileResult
 from tapewise.ingest.pseudonyms.keys import get_key
@@ -144,7 +150,7 @@ DATE_RULE = _DateRuleType()
     type=click.Path(dir_okay=False, path_type=Path),
     help="Without PATHS: write metrics of the run to this file, for node_exporter's textfile collector.",
 )
-@click.argument("paths", nargs=-1, type=click.Path(readable=False, path_type=Path))
+@click.argument("paths", nargs=-1, type=LOG_PATH)
 @click.pass_context
 def ingest(
     context: click.Context,
@@ -165,7 +171,8 @@ def ingest(
     If a file cannot be read, this is reported, the other files are loaded, and the exit status is 1.
 
     With PATHS, --archive and --timezone are required. A path in quotation marks may have * ? [ and **, for
-    more files than a shell can name. A tar or zip archive means the files in it. Without --format, each
+    more files than a shell can name. A tar or zip archive means the files in it. A URL (s3, http or https)
+    names a file on another machine. Without --format, each
     file's format is detected from its lines (see `tapewise detect`), and the file goes into the source named
     after that format. Without PATHS, the command is the nightly job: it loads whatever is new in the sources
     that tapewise.toml lists. Only one such job runs at a time.

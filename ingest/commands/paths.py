@@ -8,15 +8,33 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import click
 
 from tapewise.ingest.reading.members import find_members
+from tapewise.ingest.reading.remote_files import list_remote
+from tapewise.ingest.reading.remote_paths import RemotePath, is_remote
 from tapewise.ingest.records.prefixed_lines import check_prefix
 from tapewise.schema.errors import LogFileError
 
 STANDARD_INPUT = Path("-")
+
+
+class _LogPathType(click.Path):
+    """What commands take as the path of a log file: a path on this machine, or a URL."""
+
+    def __init__(self) -> None:
+        super().__init__(readable=False, path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path, which need not exist."""
+        if isinstance(value, str) and is_remote(value):
+            return RemotePath(value)
+        return super().convert(value, param, ctx)
+
+
+LOG_PATH = _LogPathType()
 
 recursive_option = click.option(
     "-r",
@@ -48,11 +66,14 @@ def expand_paths(paths: Sequence[Path], *, is_recursive: bool) -> tuple[Path, ..
     A path that does not exist and has one of the signs `*?[` is a pattern, in which `**` means any folders;
     if nothing matches it, it is returned as it is. With `is_recursive`, a folder means the files in
     it, sorted by name, without hidden ones. Links to folders are not followed. A tar or zip archive means the
-    files in it. Raises LogFileError for a folder that cannot be read or has no files.
+    files in it. Raises LogFileError for a folder on disk that cannot be read or has no files. A path on
+    another machine that cannot be listed is returned as it is, and opening it reports what is wrong.
     """
     found: dict[Path, None] = {}
     for path in paths:
-        if is_recursive and path.is_dir():
+        if isinstance(path, RemotePath):
+            found |= dict.fromkeys(list_remote(path, is_recursive=is_recursive))
+        elif is_recursive and path.is_dir():
             found |= dict.fromkeys(_list_files(path))
         elif glob.has_magic(str(path)) and not os.path.lexists(path):
             names = glob.glob(str(path), recursive=True)  # noqa: PTH207  # Path.glob takes no absolute pattern

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from tapewise.ingest.commands.output import result_to_json
+from tapewise.ingest.commands.paths import LOG_PATH
 from tapewise.ingest.ledger.log_files import ledger_path
 from tapewise.ingest.pseudonyms.keys import PseudonymKey, read_key
 from tapewise.ingest.upkeep.rejects import (
@@ -37,7 +38,7 @@ NOT_KEPT = "(its text is not kept)"
 @click.option(
     "--file",
     "path",
-    type=click.Path(readable=False, path_type=Path),
+    type=LOG_PATH,
     help="Only lines of this log file, whether or not it still exists.",
 )
 @click.option("--reason", help="Only lines rejected for this reason, as the list shows it.")

@@ -1,6 +1,5 @@
 """The ledger's rows for log files: how much of each was read, and the balance of its lines."""
 
-import os
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields, replace
@@ -15,6 +14,7 @@ import psycopg
 
 from tapewise.ingest.reading.balances import Tally, shorten_texts
 from tapewise.ingest.reading.identities import FileIdentity
+from tapewise.ingest.reading.remote_paths import get_real_path
 from tapewise.ingest.records.format import BEFORE_RETENTION, OUTSIDE_WINDOW
 from tapewise.schema.tables.ledger import rejected_lines
 from tapewise.schema.writing.loader import copy_frame
@@ -41,9 +41,10 @@ class LogFileRow:
 def ledger_path(path: Path) -> str:
     """Return a file's name in the ledger: absolute, so that it does not depend on the current directory.
 
-    A symbolic link that is part of a loop is not resolved; opening it later reports the problem.
+    A symbolic link that is part of a loop is not resolved; opening it later reports the problem. The name of
+    a file on another machine is its URL.
     """
-    return os.path.realpath(path).encode(errors="backslashreplace").decode()
+    return get_real_path(path).encode(errors="backslashreplace").decode()
 
 
 def find_log_file(connection: psycopg.Connection, source_id: int, path: str) -> LogFileRow | None:

@@ -20,8 +20,8 @@ from tapewise.ingest.ledger.log_files import (
     touch_log_file,
 )
 from tapewise.ingest.reading.balances import Tally
-from tapewise.ingest.reading.identities import identify_file
 from tapewise.ingest.reading.log_dates import DateRule, LogDate
+from tapewise.ingest.reading.members import identify_log
 from tapewise.ingest.reading.prefixes import Prefix, compare_prefix
 from tapewise.ingest.records.format import OUTSIDE_WINDOW
 from tapewise.ingest.records.yearless import is_same_year
@@ -198,7 +198,7 @@ def _is_untouched(
         said = None if _is_of_change(dates) else settle_date(source, path, None, dates)
         if said is not None and said.day != last.log_date:
             return False
-        return identify_file(path) == last.identity
+        return identify_log(path) == last.identity
     except (OSError, LogFileError):
         return False
 

@@ -9,6 +9,8 @@ from tapewise.ingest.ledger.log_files import ledger_path
 from tapewise.ingest.pseudonyms.keys import HOW_TO_MAKE_ONE, read_key
 from tapewise.ingest.reading.log_dates import DateRule, read_date_rule
 from tapewise.ingest.reading.members import find_change, find_members
+from tapewise.ingest.reading.remote_files import is_absent, list_remote
+from tapewise.ingest.reading.remote_paths import RemotePath, is_remote
 from tapewise.ingest.records.prefixed_lines import strip_format
 from tapewise.ingest.sources.sources import SourceRequest
 from tapewise.schema.errors import ConfigError, FormatError, LogFileError, SourceError
@@ -91,6 +93,11 @@ def _plan_source(settings: Settings, archive: ArchiveSettings, source: SourceSet
     found: dict[str, Path] = {}
     unmatched = []
     for pattern in source.paths:
+        if is_remote(pattern):
+            remote, missing = _find_remote(RemotePath(pattern))
+            unmatched += missing
+            found |= {ledger_path(path): path for path in remote}
+            continue
         here_too = str(Path(glob.escape(str(config.parent))) / pattern)
         matched = glob.glob(here_too, recursive=True)  # noqa: PTH207  # Path.glob takes no absolute patterns
         files = [path for path in map(Path, matched) if not path.is_dir()]
@@ -100,6 +107,17 @@ def _plan_source(settings: Settings, archive: ArchiveSettings, source: SourceSet
         for path in find_members(files):
             found.setdefault(ledger_path(path), path)
     return SourcePlan(request, source, sorted(found.values(), key=_order), unmatched, dates)
+
+
+def _find_remote(pattern: RemotePath) -> tuple[list[RemotePath], list[str]]:
+    """Return the files that a URL matches, and why there are none, if so.
+
+    What cannot be listed is returned as a file, whose reading fails, so that this is a failure of the run.
+    """
+    paths = list_remote(pattern, is_recursive=False)
+    if paths == [pattern] and is_absent(paths[0]):
+        return [], [f"nothing matches '{pattern}'"]
+    return paths, []
 
 
 def _order(path: Path) -> tuple[float, str]:

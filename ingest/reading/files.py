@@ -24,8 +24,10 @@ from tapewise.ingest.pseudonyms.keys import PseudonymKey
 from tapewise.ingest.reading.file_types import HEAD_BYTES, check_head, is_header_alone
 from tapewise.ingest.reading.identities import TICK_S, FileIdentity, identify_file
 from tapewise.ingest.reading.lines import count_newlines, seal_digest, split_content
-from tapewise.ingest.reading.member_paths import find_container, is_container
+from tapewise.ingest.reading.member_paths import find_container, has_container_name, is_container
 from tapewise.ingest.reading.members import list_members, open_member
+from tapewise.ingest.reading.remote_files import open_copy
+from tapewise.ingest.reading.remote_paths import RemotePath
 from tapewise.schema.errors import LogFileError, RewrittenFileError
 
 # Large enough that the fixed costs of a block do not matter, and small enough to keep a few blocks in memory.
@@ -62,7 +64,8 @@ class LogFileReader:
 
     `identity` is the file's identity before its first byte was read, confirmed by `is_unchanged`. It is None
     if it is unknown, because the file changed or its file system's clock is too coarse. If `raw` is a copy of
-    a file in an archive, this is the identity of `container`, the open archive.
+    a file in an archive, this is the identity of `container`, the open archive. If it is a copy of one
+    version of a file on another machine (`is_snapshot`), it identifies the `version`, if that is known.
     """
 
     def __init__(
@@ -71,11 +74,14 @@ class LogFileReader:
         path: Path,
         container: BinaryIO | None = None,
         *,
+        is_snapshot: bool = False,
+        version: FileIdentity | None = None,
         is_complete: bool = False,
         key: PseudonymKey | None = None,
         begins_with: tuple[int, str] | None = None,
     ) -> None:
         self._opened_s = time.monotonic()
+        self._is_snapshot = is_snapshot
         self._identified = raw if container is None else container
         self._first_identity = identify_file(self._identified.fileno())
         self._raw = raw
@@ -90,7 +96,7 @@ class LogFileReader:
         self._begins_otherwise = begins_with is not None and begins_with != (0, self.digest)
         self.read_bytes = 0
         self.waiting_bytes = 0
-        self.identity: FileIdentity | None = None
+        self.identity: FileIdentity | None = version
 
     @property
     def digest(self) -> str:
@@ -133,12 +139,16 @@ class LogFileReader:
         Call this before the first read. A file that has just been changed could be changed again within the
         same clock tick and keep its ctime.
         """
+        if self._is_snapshot:
+            return
         time.sleep(max(0.0, self._opened_s + TICK_S - time.monotonic()))
         found = identify_file(self._identified.fileno())
         self.identity = found if found == self._first_identity and found.has_fine_time else None
 
     def is_unchanged(self) -> bool:
         """Whether the file has certainly not changed since `await_tick`. If not, sets `identity` to None."""
+        if self._is_snapshot:
+            return True
         if self.identity is not None:
             with suppress(OSError):  # on NFS, opening a file refreshes its times from the server
                 os.close(os.open(self._identified.name, os.O_RDONLY | os.O_NONBLOCK))
@@ -275,13 +285,25 @@ def open_log(
     key: PseudonymKey | None = None,
     begins_with: tuple[int, str] | None = None,
 ) -> Iterator[LogFileReader]:
-    """Open a log file, compressed (gz, bz2, xz, zst) or not, or one in a tar or zip archive.
+    """Open a log file, compressed (gz, bz2, xz, zst) or not, in a tar or zip archive, or on another machine.
 
     The options are those of LogFileReader. Raises LogFileError, which names the file, if it cannot be opened
     or is not a regular file.
     """
     read = partial(LogFileReader, is_complete=is_complete, key=key, begins_with=begins_with)
     try:
+        if isinstance(path, RemotePath):
+            if has_container_name(path):
+                raise LogFileError(
+                    f"{path}: archives are not read from other machines",
+                    hint="Download it, and name it or a file in it.",
+                )
+            with (
+                open_copy(path) as (raw, version),
+                closing(read(raw, path, is_snapshot=True, version=version)) as reader,
+            ):
+                yield reader
+            return
         container = find_container(path)
         if container is not None:
             with (

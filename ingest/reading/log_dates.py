@@ -1,7 +1,6 @@
 """Determines the day of a log file whose lines lack it: from an option, the file's name, or a rule."""
 
 import csv
-import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -11,6 +10,7 @@ from typing import Literal
 from zoneinfo import ZoneInfo
 
 from tapewise.ingest.reading.members import find_change
+from tapewise.ingest.reading.remote_paths import get_real_path, is_remote, make_path
 from tapewise.ingest.records.format import Format
 from tapewise.schema.errors import LogFileError
 
@@ -79,7 +79,7 @@ class DateRule:
                 raise LogFileError(f"{path}: {error.strerror}") from error
             return LogDate(datetime.fromtimestamp(changed_at, ZoneInfo(timezone)).date(), self.origin)
         if self.origin == "list":
-            day = self.days.get(os.path.realpath(path))
+            day = self.days.get(get_real_path(path))
             if day is None:
                 raise LogFileError(
                     f"{path}: has no day in {self.label}", hint="Add a line: its path, the day."
@@ -95,7 +95,7 @@ class DateRule:
         """Return a rule that says the same of this file, without the days of others."""
         if self.origin != "list":
             return self
-        name = os.path.realpath(path)
+        name = get_real_path(path)
         return replace(self, days={name: self.days[name]} if name in self.days else {})
 
 
@@ -135,7 +135,7 @@ def _read_list(path: Path) -> dict[str, date]:
                 name, day = row["path"] or "", _read_day(row["date"] or "")
                 if not name or day is None:
                     raise ValueError(f"{path}: line {rows.line_num}: needs a path, and a day like 1998-05-05")
-                key = os.path.realpath(path.parent / name)
+                key = get_real_path(make_path(name) if is_remote(name) else path.parent / name)
                 if days.setdefault(key, day) != day:
                     raise ValueError(f"{path}: line {rows.line_num}: {name} had another day before")
     except OSError as error:

@@ -15,7 +15,12 @@ ZIP_SUFFIXES = (".zip",)
 
 def is_container(path: Path) -> bool:
     """Whether this is a file whose name is that of a tar or zip archive."""
-    return path.name.lower().endswith(TAR_SUFFIXES + ZIP_SUFFIXES) and path.is_file()
+    return has_container_name(path) and path.is_file()
+
+
+def has_container_name(path: Path) -> bool:
+    """Whether the path's name is that of a tar or zip archive."""
+    return path.name.lower().endswith(TAR_SUFFIXES + ZIP_SUFFIXES)
 
 
 def find_container(path: Path) -> Path | None:

@@ -23,6 +23,8 @@ from xopen import xopen
 
 from tapewise.ingest.reading.identities import FileIdentity, identify_file
 from tapewise.ingest.reading.member_paths import ZIP_SUFFIXES, find_container, is_container
+from tapewise.ingest.reading.remote_files import describe
+from tapewise.ingest.reading.remote_paths import RemotePath
 from tapewise.schema.errors import LogFileError, RewrittenFileError
 
 
@@ -78,7 +80,12 @@ def find_member(path: Path) -> Member | None:
 
 
 def is_log(path: Path) -> bool:
-    """Whether there is a file at `path`, be it in an archive."""
+    """Whether there is a file at `path`, be it in an archive or on another machine."""
+    if isinstance(path, RemotePath):
+        with suppress(LogFileError):
+            describe(path)
+            return True
+        return False
     if path.is_file():
         return True
     with suppress(LogFileError):
@@ -87,19 +94,39 @@ def is_log(path: Path) -> bool:
 
 
 def count_bytes(path: Path) -> int:
-    """Return the size of a file, on disk or within an archive. Raises OSError or LogFileError."""
+    """Return the size of a file, on disk or within an archive. Raises OSError or LogFileError.
+
+    A file on another machine has no size if its server does not say one.
+    """
+    if isinstance(path, RemotePath):
+        return describe(path).size_bytes or 0
     member = find_member(path)
     return path.stat().st_size if member is None else member.size_bytes
 
 
 def find_change(path: Path) -> float:
     """Return when a file was last changed (Unix time). Raises OSError or LogFileError."""
+    if isinstance(path, RemotePath):
+        changed_s = describe(path).changed_s
+        if changed_s is None:
+            raise LogFileError(f"{path}: the server does not say when this file was changed")
+        return changed_s
     member = find_member(path)
     if member is None:
         return path.stat().st_mtime
     if member.changed_s is None:
         raise LogFileError(f"{path}: the archive does not say when this file was changed")
     return member.changed_s
+
+
+def identify_log(path: Path) -> FileIdentity:
+    """Return the identity of a file, wherever it is, without reading it. Raises OSError or LogFileError."""
+    if not isinstance(path, RemotePath):
+        return identify_file(path)
+    identity = describe(path).identity
+    if identity is None:
+        raise LogFileError(f"{path}: the server does not say which version of the file it has")
+    return identity
 
 
 @contextmanager

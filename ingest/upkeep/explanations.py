@@ -17,6 +17,7 @@ from tapewise.ingest.reading.files import BLOCK_BYTES, open_log
 from tapewise.ingest.reading.line_context import unfold_blocks
 from tapewise.ingest.reading.members import is_log
 from tapewise.ingest.reading.pipeline import read_records
+from tapewise.ingest.reading.remote_paths import make_path
 from tapewise.ingest.records.passes import find_second_passes
 from tapewise.ingest.sources.sources import Source, get_source
 from tapewise.schema.errors import LookupFailedError
@@ -57,7 +58,7 @@ def explain_row(
         )
     path, number = str(row["path"]), int(row["line_number"])
     source = _get_source(connection, row["source_id"], key)
-    text = _read_line(source, Path(path), number, row["line_hash"])
+    text = _read_line(source, make_path(path), number, row["line_hash"])
     return LineFate(path, number, _label(source), "loaded", text, table, row, source.lacks_key)
 
 

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import date, datetime
-from pathlib import Path
 
 import psycopg
 from psycopg.rows import class_row
@@ -14,6 +13,7 @@ from tapewise.ingest.loading.file_results import FileResult
 from tapewise.ingest.loading.loads import load_file
 from tapewise.ingest.pseudonyms.keys import PseudonymKey
 from tapewise.ingest.reading.members import is_log
+from tapewise.ingest.reading.remote_paths import RemotePath, make_path
 from tapewise.ingest.sources.sources import get_source
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.errors import LogFileError, TapewiseError
@@ -147,13 +147,13 @@ def retry_file(
     only this file are returned, not raised.
     """
     try:
-        path = Path(file.path)
+        path = make_path(file.path)
         with closing(warehouse.connect(Role.LOADER)) as connection:
             source = get_source(connection, file.source_id, key)
             is_known = find_log_file(connection, file.source_id, file.path) is not None
         if source is None or not is_known:
             raise LogFileError(f"{file.path}: its source was dropped in the meantime")
-        if not (path.exists() or is_log(path)):
+        if not (isinstance(path, RemotePath) or path.exists() or is_log(path)):
             raise LogFileError(
                 f"{file.path}: is gone",
                 hint="Its rejected lines stay in the ledger. If it was moved, ingest it from its new path.",

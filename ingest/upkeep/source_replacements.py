@@ -19,6 +19,7 @@ from tapewise.ingest.pseudonyms.keys import PseudonymKey
 from tapewise.ingest.reading.log_dates import LogDate
 from tapewise.ingest.reading.members import is_log
 from tapewise.ingest.reading.prefixes import Beginnings, digest_beginnings
+from tapewise.ingest.reading.remote_paths import make_path
 from tapewise.ingest.records.format import BEFORE_RETENTION, Format
 from tapewise.ingest.requests.pending import Derivations
 from tapewise.ingest.sources.log_file_rows import delete_log_files
@@ -176,7 +177,9 @@ def _find_files(source: Source, readings: Sequence[_Reading]) -> list[_FilePlan]
             for name in holders:
                 end = beginnings[name]
                 is_unfinished = reading.read_bytes == end.size_bytes and not end.ends_line
-                found[name] = _FilePlan(Path(name), reading.log_date, reading.log_date_from, is_unfinished)
+                found[name] = _FilePlan(
+                    make_path(name), reading.log_date, reading.log_date_from, is_unfinished
+                )
             if not holders:
                 left.append(reading)
         missing = left
@@ -187,14 +190,14 @@ def _find_files(source: Source, readings: Sequence[_Reading]) -> list[_FilePlan]
 
 
 def _read_beginnings(source: Source, name: str, lengths: set[int]) -> Beginnings:
-    path = Path(name)
+    path = make_path(name)
     if not lengths or not is_log(path) or ledger_path(path) != name:
         return Beginnings({}, 0, ends_line=True)
     return digest_beginnings(path, lengths, key=source.key)
 
 
 def _make_loss_error(source: Source, lost: Sequence[str]) -> LogFileError:
-    shown = [f"{name} ({'changed' if is_log(Path(name)) else 'gone'})" for name in lost[:SHOWN_FILES]]
+    shown = [f"{name} ({'changed' if is_log(make_path(name)) else 'gone'})" for name in lost[:SHOWN_FILES]]
     more = f" and {len(lost) - SHOWN_FILES:,} more" if len(lost) > SHOWN_FILES else ""
     return LogFileError(
         f"files of source '{source.name}' of archive '{source.archive}' are gone or have changed:"

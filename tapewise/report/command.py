@@ -16,6 +16,7 @@ from tapewise.ingest.commands.ingest import DATE_RULE, check_dates
 from tapewise.ingest.commands.output import report_failure, sum_failures
 from tapewise.ingest.commands.path_loads import name_formats
 from tapewise.ingest.commands.paths import (
+    LOG_PATH,
     expand_paths,
     keeping_standard_input,
     recursive_option,
@@ -89,7 +90,7 @@ _DAY = click.DateTime(["%Y-%m-%d"])
     type=click.Path(dir_okay=False, allow_dash=True, path_type=Path),
     help="Write one HTML file with figures (- writes it to stdout).",
 )
-@click.argument("paths", nargs=-1, type=click.Path(readable=False, path_type=Path))
+@click.argument("paths", nargs=-1, type=LOG_PATH)
 @click.pass_obj
 def report(
     settings: Settings,

@@ -34,6 +34,10 @@ ELSEWHERE = {
     "the metrics could not be written": "tests/acceptance/test_full_disks.py",
     "a process that read log files was killed": "tests/integration/test_gone_databases.py",
     "do not say which files": "tests/acceptance/test_simulate_cache.py",
+    "there is no such file": "tests/acceptance/test_remote.py",
+    "access is denied": "tests/acceptance/test_remote.py",
+    "the transfer broke off": "tests/acceptance/test_remote.py",
+    "reading it needs the Python package": "tests/unit/test_remote_files.py",
     "requests never end": "tests/acceptance/test_simulate.py",
     "stopped; unfinished work was discarded": "tests/integration/test_gone_databases.py",
 }
@@ -66,6 +70,7 @@ CASES = {
     "cannot be read: it ends early": (1, [*INGEST, "cut.tar.gz", "good.log"]),
     "there are no files in this archive": (1, [*INGEST, "none.tgz", "good.log"]),
     "has two files called": (1, [*INGEST, "twice.tar", "good.log"]),
+    "the server refuses the connection": (1, [*INGEST, "http://127.0.0.1:1/a.log", "good.log"]),
     "its lines end with CR alone": (1, [*INGEST, "cr.log", "good.log"]),
     "the compressed file ends early": (1, [*INGEST, "cut.gz", "good.log"]),
     "cannot be read beyond line": (1, [*INGEST, "damaged.gz", "good.log"]),

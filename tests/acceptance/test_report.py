@@ -255,11 +255,15 @@ def test_an_interrupted_report_leaves_nothing_behind(scratch, tmp_path, number, 
 TABLES = (
     *("transfers", "others", "failures", "busiest_days", "busiest_hours", "records", "silences", "sizes"),
     *("times", "rates", "envelopes", "users", "clients", "cache_hits", "tape_gets", "open_times", "mounts"),
-    *("mount_steps", "mount_hours", "volumes", "tape_operations"),
+    *("mount_steps", "mount_hours", "volumes", "tape_operations", "mount_totals", "mount_total_steps"),
+    *("listed_volumes", "listed_drives", "listed_queues"),
 )
 FIGURES = ("days", "week", "size_shares", "size_times", "user_curve", "open_time_bins", "stage_times")
 OF_TAPE = ("mounts", "mount_steps", "mount_hours", "volumes", "tape_operations")
-OF_LINES = ("others", "failures", "silences", "envelopes", "clients", *OF_TAPE)
+OF_TOTALS = ("mount_totals", "mount_total_steps")
+OF_LISTINGS = ("listed_volumes", "listed_drives", "listed_queues")
+UNREPORTED = OF_TAPE + OF_TOTALS + OF_LISTINGS  # by logs of HSI
+OF_LINES = ("others", "failures", "silences", "envelopes", "clients", *UNREPORTED)
 ZONE = ["--timezone", "America/Los_Angeles"]
 
 
@@ -323,9 +327,9 @@ def test_a_report_about_an_archive_says_what_one_about_its_files_does(report, ta
     # The logs do show clients and failures; nothing is said of them but that they are forgotten. They never
     # showed mounts.
     forgotten_count = count_left_out(shown, "Unknown: the detail of days in this time was forgotten")
-    assert forgotten_count == len(OF_LINES) - len(OF_TAPE)
+    assert forgotten_count == len(OF_LINES) - len(UNREPORTED)
     assert re.findall("These logs.*", shown.partition("\nPeriod\n")[2]) == [
-        "These logs report no tape events."
+        f"These logs report no {fact}." for fact in ("tape events", "mount summaries", "snapshots")
     ]
     forgotten = ask()
     # Cells still have all days, single lines only the later ones.
@@ -343,7 +347,7 @@ def test_a_report_about_an_archive_says_what_one_about_its_files_does(report, ta
     assert "Detail" not in tapewise("report", "--archive", "reported", "--since", "1998-10-21").stdout
     nothing = tapewise("report", "--archive", "reported", "--since", "1998-11-05").stdout
     assert "No transfer ended in this time (asked for: from 1998-11-05 on).\n" in nothing
-    assert count_left_out(nothing, "None in this time.") == len(TABLES) - len(OF_TAPE)
+    assert count_left_out(nothing, "None in this time.") == len(TABLES) - len(UNREPORTED)
     assert count_left_out(nothing, "These logs report no tape events.") == len(OF_TAPE)
 
 

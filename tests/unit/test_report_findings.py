@@ -14,7 +14,9 @@ from tapewise.report.sections import (
     days,
     envelopes,
     failures,
+    listed_drives,
     mount_steps,
+    mount_totals,
     mounts,
     open_time_bins,
     silences,
@@ -471,6 +473,30 @@ def test_mounts_are_slow_if_one_in_twenty_takes_five_minutes():
     too_few = "Too few mounts ({}, not 100) with known times to say how long they take"
     assert ask(99, 300.0) == (too_few.format(99), False)
     assert find(mount_steps, mount_steps=[{"step": "dismount"}]) == (too_few.format(0), False)
+
+
+def test_sessions_of_drives_are_poor_if_they_read_or_write_for_less_than_half_the_time():
+    def ask(*rows):
+        names = ("session_count", "duration_s", "transfer_ratio")
+        return find(mount_totals, mount_totals=[dict(zip(names, row, strict=True)) for row in rows])
+
+    shown = "Drives read or wrote for {} of the time of their sessions"
+    # Sessions without known times say nothing.
+    assert ask((60, 100.0, 0.2), (40, 300.0, 0.6), (900, None, None)) == (shown.format("50 %"), False)
+    assert ask((60, 100.0, 0.2), (40, 300.0, 0.59)) == (shown.format("49 %"), True)
+    too_few = "Too few sessions of drives (99, not 100) with known times to say how well they are used"
+    assert ask((60, 100.0, 0.2), (39, 300.0, 0.2), (9, None, None)) == (too_few, False)
+
+
+def test_drives_that_are_seldom_up_are_notable():
+    def ask(*rows):
+        names = ("listing_count", "up_ratio")
+        return find(listed_drives, listed_drives=[dict(zip(names, row, strict=True)) for row in rows])
+
+    shown = "Of {} drives, {} were up in less than 90 % of the listings"
+    assert ask((10, 0.9), (20, 1.0), (9, 0.1), (30, None)) == (shown.format(2, 0), False)
+    assert ask((10, 0.89), (20, 1.0)) == (shown.format(2, 1), True)
+    assert ask((9, 0.1), (30, None))[0].startswith("Too few listings of drives (fewer than 10 of each)")
 
 
 def test_a_class_is_notable_with_most_requests_and_few_bytes():
