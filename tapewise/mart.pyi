@@ -2573,6 +2573,7 @@ class Mart:
             class_of_service: only this class of service (null = all)
 
         Columns:
+            transfer_id: number of the transfer, as in mart.transfers
             archive: name of the archive
             kind: kind of archive (measured, synthetic, simulated)
             interface: the program that moved the files (ftp, nft, hsi, ...)
@@ -2580,6 +2581,8 @@ class Mart:
             size_bytes: bytes moved
             duration_s: seconds the transfer took
             is_filtered: whether the filter leaves this transfer out
+            is_outlier: whether the file is larger than 4 GB, or smaller than 1 GB and took more than
+                1000 s (1 GB is 10^9 bytes); LLNL discarded these before it looked at residuals
             ended_at: when the transfer ended
             group_number: number that identifies the archive, interface and direction within this
                 result; used because integers sort faster than names
@@ -6913,6 +6916,76 @@ class Mart:
             )
             WHERE NOT is_outlier
             ORDER BY interface, direction, block
+        """
+
+    def residuals(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+        stratum_size: int | None = None,
+        is_fresh: bool | None = None,
+    ) -> pl.DataFrame:
+        """One row per transfer that the envelope uses.
+
+        How long each transfer waited: its residual, which is its duration minus (latency + slope *
+        size), with the latency and slope that mart.lower_envelopes finds for the same transfers.
+        Transfers that the filter of the envelope leaves out (filtered_count of mart.lower_envelopes)
+        have no row. For more than 300,000 transfers, the function uses the line that `tapewise refresh`
+        has prepared (is_prepared), and returns no rows if none was prepared for these transfers
+        (mart.envelope_choices). It still reads all of them, so choose a range. mart.residual_blocks has
+        their mean and 99th percentile by size.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only transfers that ended at or after this time (null = from the first)
+            until: only transfers that ended before this time (null = to the last)
+            interface: only this interface (null = all)
+            direction: put or get (null = both)
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+            stratum_size: transfers in a stratum of the envelope (null or below 1 = 100 for puts, 25 for
+                gets)
+            is_fresh: whether to fit the line to all transfers, however long it takes
+
+        Columns:
+            transfer_id: number of the transfer, as in mart.transfers
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            interface: the program that moved the files (ftp, nft, hsi, ...)
+            direction: put or get
+            size_bytes: bytes moved
+            duration_s: seconds the transfer took
+            envelope_s: seconds that the line gives for this size; null where there is no line
+            residual_s: seconds above the line, so how long the transfer waited; below zero if the
+                transfer is faster than the line; null where there is no line
+            newer_count: 0 if the line was computed now; otherwise the transfers that were added since
+                it was prepared, those of all clients and failed ones included (negative if some were
+                removed)
+            is_outlier: whether the file is larger than 4 GB, or smaller than 1 GB and took more than
+                1000 s (1 GB is 10^9 bytes); LLNL discarded these from its figures, but the line is
+                fitted to them too
+            is_prepared: whether the line was prepared by `tapewise refresh`, and not computed now
+            ended_at: when the transfer ended
+            computed_at: when the line was prepared; null if it was computed for this answer
+
+        In SQL:
+
+            SELECT transfer_id, size_bytes, duration_s, residual_s
+            FROM mart.residuals(
+                archive => 'llnl',
+                since => '1998-04-02 America/Los_Angeles',
+                until => '1998-04-10 America/Los_Angeles',
+                direction => 'put'
+            )
+            WHERE NOT is_outlier
+            ORDER BY residual_s DESC
+            LIMIT 10
         """
 
     def retries(

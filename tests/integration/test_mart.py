@@ -737,7 +737,24 @@ def test_durations_by_size_read_no_facts(database: psycopg.Connection) -> None:
 
 
 def test_residuals_fit_their_line_once(database: psycopg.Connection) -> None:
-    assert "CTE lines" in explain(database, "SELECT * FROM mart.residual_blocks()")
+    insert_rows(database, {"transfers": [{}]})  # without transfers, the planner reads nothing
+    for function in ("residual_blocks", "residuals"):
+        assert "CTE lines" in explain(database, f"SELECT * FROM mart.{function}()")
+
+
+def test_residuals_without_a_line_read_nothing(database: psycopg.Connection) -> None:
+    """Of more transfers than a line is fitted to on demand, and without a prepared line."""
+    insert_rows(
+        database,
+        {
+            "transfers": [{"ended_at": moment} for moment in THREE_MONTHS],
+            "day_cells": [{"day": "1998-03-06", "transfer_count": 400_000}],
+        },
+    )
+    plan = run_query(database, "EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) SELECT * FROM mart.residuals()")
+    scans = [line["QUERY PLAN"] for line in plan if " on transfers_" in line["QUERY PLAN"]]
+    assert scans
+    assert all("never executed" in scan for scan in scans), scans
 
 
 def test_idle_windows_read_the_cells_whenever_they_can(database: psycopg.Connection) -> None:
