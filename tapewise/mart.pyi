@@ -4112,6 +4112,53 @@ class Mart:
             FROM mart.line_statistics(166, 0.756034485, 0.058893727, 2.14378e-7, 5.27894e-9, 772.36085, 76.80653322)
         """
 
+    def listed_ages(
+        self,
+        *,
+        archive: str | None = None,
+        until: Moment | None = None,
+        class_of_service: str | None = None,
+        state: str | None = None,
+        location: str | None = None,
+        age_days: Sequence[float] | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive and range of ages in which its listing has files.
+
+        What lies on disk by age: files and bytes of the last listing of files (mart.snapshots) by the
+        time since their last use. Only a listing can say this, because no log that is read here reports
+        which files were purged from disk. The listing must be one of the files on disk, or name these
+        by their state or location. All items with the same listed_at are one listing, so it must be
+        complete.
+
+        Args:
+            archive: only this archive (null = all)
+            until: the last listing made before this time (null = the last one)
+            class_of_service: only files of this class of service (null = all)
+            state: only files with this state, as the listing names it (null = all)
+            location: only files with this location, as the listing names it (null = all)
+            age_days: the edges of the ranges, ascending, in days of 86,400 s
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            age_from_days: days from the last use to the listing that the files of this row have at
+                least; null for files of which the listing does not say when they were last used
+            age_to_days: and that they do not reach; null in the last range, and for files whose last
+                use is unknown
+            file_count: files
+            unknown_size_count: how many of these have an unknown size
+            size_bytes: their bytes, counting only known sizes; null if none is known
+            file_ratio: share of the files that were selected
+            size_ratio: share of their bytes, null where no size is known
+            listed_at: when the listing was made
+
+        In SQL:
+
+            SELECT age_from_days, age_to_days, file_count, size_bytes, listed_at
+            FROM mart.listed_ages(archive => 'hpss', age_days => '{1,10,100}')
+            ORDER BY age_from_days
+        """
+
     def listed_totals(
         self,
         *,
