@@ -1357,6 +1357,61 @@ class Mart:
             ORDER BY archive, class_of_service, idle_from_days
         """
 
+    def cold_files(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+        idle_days: Sequence[float] | None = None,
+    ) -> pl.DataFrame:
+        """One row per version of a file that is kept.
+
+        The files that an archive holds according to the log, each with the range of days in which it
+        has not been used; mart.cold_data and mart.project_cold_data add them up. Files that the log
+        does not mention are missing, and so are files that were deleted or overwritten. Reads all
+        events of the archive from the beginning.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only files first seen at or after this time (null = from the first)
+            until: what was known before this time (null = at the end of the log)
+            interface: only files that this interface put, or whose log first mentions them (null = all)
+            direction: put: files that were put or copied, or first mentioned by a rename; get: files
+                first mentioned by a get (null = both)
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+            idle_days: the edges of the ranges, ascending, in days of 86,400 s
+
+        Columns:
+            version_id: the version, as in mart.file_versions
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            user_id: number of the user who put the file, or who is first mentioned with it; null if the
+                log does not say
+            class_of_service: class of service, null if the log does not say
+            idle_from_days: days from the last put, copy or get of the file to the end of the log, which
+                are at least these; null if the log has none of them
+            idle_to_days: and less than these; null in the last range, and if the log has no use of the
+                file
+            size_bytes: size of the file, null if it is unknown
+            is_never_read: whether the file was put or copied, but never got
+            first_seen_at: when the log first mentions the version
+            log_ends_at: the last event before `until`, to which the days are counted
+
+        In SQL:
+
+            SELECT version_id, user_id, size_bytes, first_seen_at
+            FROM mart.cold_files(archive => 'llnl', idle_days => '{365}')
+            WHERE idle_from_days = 365
+            ORDER BY size_bytes DESC
+            LIMIT 10
+        """
+
     def compare_archives(
         self,
         *,
@@ -2760,6 +2815,7 @@ class Mart:
             class_of_service: only this class of service (null = all)
 
         Columns:
+            transfer_id: number of the transfer, as in mart.transfers
             archive: name of the archive
             kind: kind of archive (measured, synthetic, simulated)
             interface: the program that moved the files (ftp, nft, hsi, ...)
@@ -2767,6 +2823,8 @@ class Mart:
             size_bytes: bytes moved
             duration_s: seconds the transfer took
             is_filtered: whether the filter leaves this transfer out
+            is_outlier: whether the file is larger than 4 GB, or smaller than 1 GB and took more than
+                1000 s (1 GB is 10^9 bytes); LLNL discarded these before it looked at residuals
             ended_at: when the transfer ended
             group_number: number that identifies the archive, interface and direction within this
                 result; used because integers sort faster than names
@@ -4298,6 +4356,53 @@ class Mart:
 
             SELECT latency_low_s, latency_high_s, rate_low_bytes_per_s, rate_high_bytes_per_s, f, f_p
             FROM mart.line_statistics(166, 0.756034485, 0.058893727, 2.14378e-7, 5.27894e-9, 772.36085, 76.80653322)
+        """
+
+    def listed_ages(
+        self,
+        *,
+        archive: str | None = None,
+        until: Moment | None = None,
+        class_of_service: str | None = None,
+        state: str | None = None,
+        location: str | None = None,
+        age_days: Sequence[float] | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive and range of ages in which its listing has files.
+
+        What lies on disk by age: files and bytes of the last listing of files (mart.snapshots) by the
+        time since their last use. Only a listing can say this, because no log that is read here reports
+        which files were purged from disk. The listing must be one of the files on disk, or name these
+        by their state or location. All items with the same listed_at are one listing, so it must be
+        complete.
+
+        Args:
+            archive: only this archive (null = all)
+            until: the last listing made before this time (null = the last one)
+            class_of_service: only files of this class of service (null = all)
+            state: only files with this state, as the listing names it (null = all)
+            location: only files with this location, as the listing names it (null = all)
+            age_days: the edges of the ranges, ascending, in days of 86,400 s
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            age_from_days: days from the last use to the listing that the files of this row have at
+                least; null for files of which the listing does not say when they were last used
+            age_to_days: and that they do not reach; null in the last range, and for files whose last
+                use is unknown
+            file_count: files
+            unknown_size_count: how many of these have an unknown size
+            size_bytes: their bytes, counting only known sizes; null if none is known
+            file_ratio: share of the files that were selected
+            size_ratio: share of their bytes, null where no size is known
+            listed_at: when the listing was made
+
+        In SQL:
+
+            SELECT age_from_days, age_to_days, file_count, size_bytes, listed_at
+            FROM mart.listed_ages(archive => 'hpss', age_days => '{1,10,100}')
+            ORDER BY age_from_days
         """
 
     def listed_totals(
@@ -5857,6 +5962,28 @@ class Mart:
             ORDER BY archive, started_at
         """
 
+    def path_folder(
+        self,
+        *,
+        path: str,
+        depth: int | None = None,
+    ) -> pl.DataFrame:
+        """The first levels of the folder (/home/kim for /home/kim/a/b/file at depth 2), or the whole
+        folder if it has fewer; / for a file in the root, . for a relative path without a folder, and
+        null for null.
+
+        The folder of a file, cut to its first levels, by which mart.project_shares and
+        mart.project_cold_data add up projects. Several slashes count as one.
+
+        Args:
+            path: the path of the file, with the file's own name
+            depth: how many levels of folders (null or below 1 = 2)
+
+        In SQL:
+
+            SELECT mart.path_folder('/home/kim/a/b/file', 2) AS folder
+        """
+
     def poisson_weight(
         self,
         *,
@@ -6031,6 +6158,133 @@ class Mart:
             INNER JOIN mart.envelope_preparations AS preparations ON lines.preparation_id = preparations.preparation_id
             WHERE lines.archive = 'llnl' AND preparations.client IS NULL
             ORDER BY preparations.since, lines.interface, lines.direction
+        """
+
+    def project_cold_data(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+        held_by: str | None = None,
+        path_depth: int | None = None,
+        idle_days: Sequence[float] | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive, account or folder, and range of days without use in which it has files.
+
+        How long the files of each account, or of each folder (project), have not been used, in files
+        and bytes; only for people who may see names. The account is the one that put the file, or whose
+        get first mentions it, and the folder is the one of that time: a file that was renamed later
+        stays where it was. Otherwise as mart.cold_data, which has the same by user and class of
+        service. Reads all events of the archive from the beginning.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only files first seen at or after this time (null = from the first)
+            until: what was known before this time (null = at the end of the log)
+            interface: only files that this interface put, or whose log first mentions them (null = all)
+            direction: put: files that were put or copied, or first mentioned by a rename; get: files
+                first mentioned by a get (null = both)
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+            held_by: account or path; anything else returns no rows
+            path_depth: how many levels of folders a project has, as in mart.path_folder (null or below
+                1 = 2)
+            idle_days: the edges of the ranges, ascending, in days of 86,400 s
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            holder: the account, or the folder; null if the log does not say, and for files that a copy
+                made or a rename first mentions
+            idle_from_days: days from the last use to the end of the log that the files of this row have
+                at least; null for files of which the log has no use
+            idle_to_days: and that they do not reach; null in the last range, and for files of which the
+                log has no use
+            file_count: files
+            size_bytes: their bytes, counting only known sizes
+            unknown_size_count: files with an unknown size
+            never_read_count: how many of these files were put or copied, but never got
+            never_read_bytes: bytes of these
+            log_ends_at: the last event before `until`, to which the days are counted
+
+        In SQL:
+
+            SELECT holder AS project, sum(file_count) AS file_count, sum(size_bytes) AS size_bytes
+            FROM mart.project_cold_data(archive => 'llnl', held_by => 'path', path_depth => 3, idle_days => '{90}')
+            WHERE idle_from_days = 90
+            GROUP BY holder
+            ORDER BY size_bytes DESC
+        """
+
+    def project_shares(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+        shared_by: str | None = None,
+        ranked_by: str | None = None,
+        path_depth: int | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive and account or folder with requests.
+
+        Which accounts, or which folders of files (projects), have the most requests or bytes, over all
+        interfaces; only for people who may see names. Only requests that moved a file and did not fail
+        are counted, and what has no known account or path is in no row and in no ratio. Shares of
+        users, clients and classes of service, which are no names of projects, are in mart.shares. Reads
+        the requests of the range, so none is found on days whose detail the archive has forgotten
+        (`tapewise forget`).
+
+        Args:
+            archive: only this archive (null = all)
+            since: only requests whose transfer ended at or after this time (null = from the first)
+            until: only requests whose transfer ended before this time (null = to the last)
+            interface: only this interface (null = all)
+            direction: put or get (null = both)
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+            shared_by: account or path; anything else returns no rows
+            ranked_by: requests or bytes; anything else returns no rows
+            path_depth: how many levels of folders a project has, as in mart.path_folder (null or below
+                1 = 2)
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            holder: the account that was charged, or the folder; each level of it is a pseudonym where
+                names are pseudonyms
+            holder_rank: 1 for the holder of the most requests or bytes (ranked_by); where these are
+                equal, the one with more of the other is first
+            holder_count: how many holders the archive has in the range
+            request_count: requests that moved a file and did not fail
+            unknown_size_count: how many of these have an unknown size
+            size_bytes: bytes moved by these requests, counting only known sizes
+            request_ratio: the holder's share of the requests of all holders
+            size_ratio: the holder's share of the bytes of all holders, null where there are none
+            running_request_ratio: share of the requests that come from this holder and all holders
+                ranked above
+            running_size_ratio: share of the bytes that come from this holder and all holders ranked
+                above, null where there are none
+            first_at: when the first of the holder's transfers ended
+            last_at: when the last one ended
+
+        In SQL:
+
+            SELECT holder AS project, request_count, size_bytes, running_size_ratio
+            FROM mart.project_shares(
+                archive => 'llnl', since => now() - INTERVAL '1 month', shared_by => 'path', ranked_by => 'bytes', path_depth => 3
+            )
+            WHERE holder_rank <= 10
+            ORDER BY holder_rank
         """
 
     def quantile_places(
@@ -7159,6 +7413,76 @@ class Mart:
             )
             WHERE NOT is_outlier
             ORDER BY interface, direction, block
+        """
+
+    def residuals(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+        stratum_size: int | None = None,
+        is_fresh: bool | None = None,
+    ) -> pl.DataFrame:
+        """One row per transfer that the envelope uses.
+
+        How long each transfer waited: its residual, which is its duration minus (latency + slope *
+        size), with the latency and slope that mart.lower_envelopes finds for the same transfers.
+        Transfers that the filter of the envelope leaves out (filtered_count of mart.lower_envelopes)
+        have no row. For more than 300,000 transfers, the function uses the line that `tapewise refresh`
+        has prepared (is_prepared), and returns no rows if none was prepared for these transfers
+        (mart.envelope_choices). It still reads all of them, so choose a range. mart.residual_blocks has
+        their mean and 99th percentile by size.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only transfers that ended at or after this time (null = from the first)
+            until: only transfers that ended before this time (null = to the last)
+            interface: only this interface (null = all)
+            direction: put or get (null = both)
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+            stratum_size: transfers in a stratum of the envelope (null or below 1 = 100 for puts, 25 for
+                gets)
+            is_fresh: whether to fit the line to all transfers, however long it takes
+
+        Columns:
+            transfer_id: number of the transfer, as in mart.transfers
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            interface: the program that moved the files (ftp, nft, hsi, ...)
+            direction: put or get
+            size_bytes: bytes moved
+            duration_s: seconds the transfer took
+            envelope_s: seconds that the line gives for this size; null where there is no line
+            residual_s: seconds above the line, so how long the transfer waited; below zero if the
+                transfer is faster than the line; null where there is no line
+            newer_count: 0 if the line was computed now; otherwise the transfers that were added since
+                it was prepared, those of all clients and failed ones included (negative if some were
+                removed)
+            is_outlier: whether the file is larger than 4 GB, or smaller than 1 GB and took more than
+                1000 s (1 GB is 10^9 bytes); LLNL discarded these from its figures, but the line is
+                fitted to them too
+            is_prepared: whether the line was prepared by `tapewise refresh`, and not computed now
+            ended_at: when the transfer ended
+            computed_at: when the line was prepared; null if it was computed for this answer
+
+        In SQL:
+
+            SELECT transfer_id, size_bytes, duration_s, residual_s
+            FROM mart.residuals(
+                archive => 'llnl',
+                since => '1998-04-02 America/Los_Angeles',
+                until => '1998-04-10 America/Los_Angeles',
+                direction => 'put'
+            )
+            WHERE NOT is_outlier
+            ORDER BY residual_s DESC
+            LIMIT 10
         """
 
     def retries(

@@ -110,6 +110,11 @@ def find_archives_with_rows(connection: psycopg.Connection, each: MartObject) ->
         query = sql.SQL(
             "SELECT archive FROM mart.hit_cells WHERE EXISTS (SELECT FROM {}(archive, timezone, starts_on))"
         ).format(name)
+    elif each.name == "project_shares":  # logs have accounts, or paths
+        query = sql.SQL(
+            "SELECT DISTINCT archive FROM unnest('{{account,path}}'::text[]) AS shared_by"
+            " CROSS JOIN LATERAL {}(shared_by => shared_by)"
+        ).format(name)
     elif each.metadata.kind == "function":
         query += sql.SQL("()")
     if each.name in IS_KNOWN:

@@ -41,7 +41,7 @@ READING = [each for each in FUNCTIONS if reads_tables(each)]
 # mart.requests_of_day reads one day of an archive, mart.selected_spans only its zone, and mart.share_ranges
 # only its days. Those of room read listings and daily reports, and those of growth listings and all puts.
 OTHERS = ("activity", "requests_of_day", "selected_spans", "share_ranges", "room", "room_changes")
-OTHERS += ("listed_totals", "growth", "growth_forecast")
+OTHERS += ("listed_totals", "listed_ages", "growth", "growth_forecast")
 # Functions of drives and mounts, which know neither clients nor directions.
 OF_TAPES = [each for each in READING if "drive" in each.metadata.arguments]
 ASKED = [each for each in READING if each.name not in OTHERS and each not in OF_TAPES]
@@ -77,7 +77,7 @@ LOOKING_BACK = [
     each.name
     for each in READING
     if {each.name, *each.metadata.depends_on}
-    & {"file_histories", "selected_file_days", "file_versions", "file_accesses"}
+    & {"file_histories", "selected_file_days", "file_versions", "file_accesses", "cold_files"}
 ]
 # These also read transfers that ended after the range, because they may have begun within it.
 UNDER_WAY = ("transfers_under_way", "load_over_time", "concurrency", "transfer_neighbours")
@@ -739,7 +739,39 @@ def test_durations_by_size_read_no_facts(database: psycopg.Connection) -> None:
 
 
 def test_residuals_fit_their_line_once(database: psycopg.Connection) -> None:
-    assert "CTE lines" in explain(database, "SELECT * FROM mart.residual_blocks()")
+    insert_rows(database, {"transfers": [{}]})  # without transfers, the planner reads nothing
+    for function in ("residual_blocks", "residuals"):
+        assert "CTE lines" in explain(database, f"SELECT * FROM mart.{function}()")
+
+
+def test_residuals_without_a_line_read_nothing(database: psycopg.Connection) -> None:
+    """Of more transfers than a line is fitted to on demand, and without a prepared line."""
+    insert_rows(
+        database,
+        {
+            "transfers": [{"ended_at": moment} for moment in THREE_MONTHS],
+            "day_cells": [{"day": "1998-03-06", "transfer_count": 400_000}],
+        },
+    )
+    plan = run_query(database, "EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) SELECT * FROM mart.residuals()")
+    scans = [line["QUERY PLAN"] for line in plan if " on transfers_" in line["QUERY PLAN"]]
+    assert scans
+    assert all("never executed" in scan for scan in scans), scans
+
+
+@pytest.mark.parametrize("function", ["project_shares", "project_cold_data"])
+def test_names_of_projects_are_read_only_in_the_range(database: psycopg.Connection, function: str) -> None:
+    insert_rows(database, {"transfers": [{"ended_at": moment} for moment in THREE_MONTHS]})
+    plan = run_query(
+        database,
+        "EXPLAIN (VERBOSE, COSTS OFF)"
+        f" SELECT * FROM mart.{function}(since => '1998-05-01', until => '1998-06-01')",
+    )
+    # The scans that read names.
+    text = "\n".join(line["QUERY PLAN"] for line in plan)
+    scans = re.findall(r"Scan[^\n]* on core\.transfers_1998_(\d\d)[^\n]*\n\s*Output: [^\n]*account", text)
+    assert scans
+    assert {*scans} == {"05"}
 
 
 def test_idle_windows_read_the_cells_whenever_they_can(database: psycopg.Connection) -> None:

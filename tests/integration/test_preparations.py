@@ -77,6 +77,17 @@ def test_a_prepared_answer_equals_a_computed_one(large: Warehouse) -> None:
     assert refresh(large) == []
 
 
+def test_each_residual_uses_the_prepared_line(large: Warehouse) -> None:
+    refresh(large)
+    with large.connect(Role.READER) as reader:
+        plan = reader.execute("EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) SELECT * FROM mart.residuals()")
+        scans = [text for (text,) in plan if " on transfers_" in text and "never executed" not in text]
+        marks = reader.execute("SELECT is_prepared, count(*) FROM mart.residuals() GROUP BY 1").fetchall()
+    assert marks == [(True, sum(row["transfer_count"] for row in ask(large, LINES, ALL)))]
+    # November's and December's are read once: for the residuals, and not for the line.
+    assert len(scans) == 2, scans
+
+
 def test_what_was_loaded_later_is_counted_and_leads_to_a_refresh(
     large: Warehouse, load: Any, tmp_path: Path
 ) -> None:

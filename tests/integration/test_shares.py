@@ -26,15 +26,24 @@ DIRECTIONS = {"LH": "put", "HL": "get"}
 class Line:
     """A line that moved a file, with what the fields say."""
 
-    on: date
+    at: datetime
     interface: str
     direction: str
     user: str
     client: str
     class_of_service: str
     path: str
+    account: str
     size_bytes: int
     code: int
+
+    @property
+    def on(self) -> date:
+        return self.at.date()
+
+    def holder(self, held_by: str, depth: int) -> str:
+        """Return the account, or the first folders of the path."""
+        return self.account if held_by == "account" else "/".join(self.path.split("/")[:-1][: depth + 1])
 
 
 def make_log(path: Path) -> None:
@@ -52,18 +61,20 @@ def make_log(path: Path) -> None:
             size = int(rng.lognormvariate(12, 3)) + 1
             operation = rng.choice(["LH", "HL", "HL"])
             class_of_service = rng.choice(["22", "22", "23", "5"])
-            name = f"/home/u/f{min(int(rng.paretovariate(0.3)), 400)}"
+            number = min(int(rng.paretovariate(0.3)), 400)
+            name = f"/home/g{number % 7}/{'s/' * (number % 3)}f{number}"
+            account = f"a{user % 5}"
             head = f"{local:%a %b} {local.day:2} {local:%H:%M:%S %Y} {client}"
             if rng.random() < 0.8:
                 lines.append(
                     f"{head} hsi u{user} 1\t{operation}\t{code}\t0.03\t{size}\t5000.0\t{class_of_service}"
-                    f"\tx\t{name}\tu{user}\n"
+                    f"\tx\t{name}\t{account}\n"
                 )
             else:
                 verb = {"LH": "create", "HL": "extract"}[operation]
                 lines.append(
                     f"{head} htar u{user} 1\t{verb}\t{operation}\t{code}\t{size}\t1.00\t5000.0\t{name}.tar\t"
-                    f"\t{class_of_service}\tu{user}\n"
+                    f"\t{class_of_service}\t{account}\n"
                 )
         at += timedelta(seconds=rng.expovariate(1 / 9000))
     path.write_text("".join(lines), encoding="utf-8")
@@ -74,20 +85,21 @@ def read_lines(path: Path) -> list[Line]:
     for text in path.read_text(encoding="utf-8").splitlines():
         head, *fields = text.split("\t")
         *clock, client, program, user, _ = head.split()
-        on = datetime.strptime(" ".join(clock), "%a %b %d %H:%M:%S %Y").date()
+        at = datetime.strptime(" ".join(clock), "%a %b %d %H:%M:%S %Y").replace(tzinfo=ZONE)
         if program == "hsi":
-            operation, code, _, size, _, class_of_service, _, name, _ = fields
+            operation, code, _, size, _, class_of_service, _, name, account = fields
         else:
-            _, operation, code, size, _, _, name, _, class_of_service, _ = fields
+            _, operation, code, size, _, _, name, _, class_of_service, account = fields
         found.append(
             Line(
-                on,
+                at,
                 program,
                 DIRECTIONS[operation],
                 user,
                 client,
                 class_of_service,
                 name,
+                account,
                 int(size),
                 int(code),
             )
@@ -109,6 +121,7 @@ def loaded(
     with site.clone() as warehouse:
         load(warehouse, tmp_path_factory.getbasetemp() / "shares.log")
         with closing(warehouse.connect(Role.OWNER)) as connection:
+            connection.execute("ANALYZE core.transfers, core.requests")
             yield connection
 
 
@@ -194,6 +207,82 @@ def test_shares(
             assert per_hour == pytest.approx(counts[name] * 3600 / seconds)
             assert gini == pytest.approx(find_gini(largest), abs=1e-12)
             assert (first_on, last_on) == (starts_on, ends_on)
+
+
+HELD_BY = [("account", 1), ("path", 2), ("path", 3)]
+
+
+@pytest.mark.parametrize(("shared_by", "depth"), HELD_BY)
+def test_project_shares(loaded: psycopg.Connection, lines: list[Line], shared_by: str, depth: int) -> None:
+    since, until = date(1998, 3, 1), date(1998, 9, 15)
+    filters = FILTERS[depth]
+    counts: Counter[str] = Counter()
+    sizes: Counter[str] = Counter()
+    for line in lines:
+        is_asked = all(getattr(line, name) == value for name, value in filters.items())
+        if line.code == 0 and since <= line.on < until and is_asked:
+            counts[line.holder(shared_by, depth)] += 1
+            sizes[line.holder(shared_by, depth)] += line.size_bytes
+    arguments = filters | {"since": midnight(since), "until": midnight(until), "shared_by": shared_by}
+    given = ", ".join(f"{name} => %({name})s" for name in arguments)
+    for ranked_by, amounts in (("requests", counts), ("bytes", sizes)):
+        rows = loaded.execute(
+            "SELECT holder, request_count, size_bytes,"
+            " CASE %(ranked_by)s WHEN 'bytes' THEN running_size_ratio ELSE running_request_ratio END"
+            f" FROM mart.project_shares('hpss', {given}, ranked_by => %(ranked_by)s, path_depth => %(depth)s)"
+            " ORDER BY holder_rank".encode(),
+            arguments | {"ranked_by": ranked_by, "depth": depth},
+        ).fetchall()
+        assert len(rows) > 1
+        assert {row[0]: row[1:3] for row in rows} == {name: (counts[name], sizes[name]) for name in counts}
+        largest = sorted(amounts.values(), reverse=True)
+        for place, row in enumerate(rows, 1):
+            assert amounts[row[0]] == largest[place - 1]
+            assert row[3] == pytest.approx(sum(largest[:place]) / sum(largest))
+
+
+@dataclass
+class Version:
+    holder: str
+    size_bytes: int
+    is_put: bool
+    get_count: int
+    used_at: float
+
+
+@pytest.mark.parametrize(("held_by", "depth"), HELD_BY)
+def test_project_cold_data(loaded: psycopg.Connection, lines: list[Line], held_by: str, depth: int) -> None:
+    versions: dict[str, Version] = {}
+    end = 0.0
+    for line in lines:
+        if line.code == 0:
+            end = line.at.timestamp()
+            if line.direction == "put" or line.path not in versions:
+                versions[line.path] = Version(line.holder(held_by, depth), 0, line.direction == "put", 0, end)
+            version = versions[line.path]
+            # Without a put, the largest size is that of the file.
+            version.size_bytes = line.size_bytes if line.direction == "put" else version.size_bytes
+            if line.direction == "get":
+                version.get_count += 1
+                if not version.is_put:
+                    version.size_bytes = max(version.size_bytes, line.size_bytes)
+            version.used_at = end
+    edges = [0, 2, 30]
+    expected: defaultdict[tuple[str, int], list[int]] = defaultdict(lambda: [0, 0, 0, 0])
+    for version in versions.values():
+        idle_days = (end - version.used_at) / 86400
+        found = expected[version.holder, max(edge for edge in edges if edge <= idle_days)]
+        is_never_read = version.is_put and version.get_count == 0
+        found[0] += 1
+        found[1] += version.size_bytes
+        found[2] += is_never_read
+        found[3] += version.size_bytes * is_never_read
+    rows = loaded.execute(
+        "SELECT holder, idle_from_days::integer, file_count, size_bytes, never_read_count, never_read_bytes"
+        " FROM mart.project_cold_data('hpss', held_by => %s, path_depth => %s, idle_days => '{2,30}')",
+        [held_by, depth],
+    ).fetchall()
+    assert {(row[0], row[1]): [*row[2:]] for row in rows} == expected
 
 
 @pytest.mark.parametrize("client", [None, "data01.example.gov"])

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
 from math import ceil
-from statistics import fmean, stdev
+from statistics import fmean, linear_regression, stdev
 from typing import Any, LiteralString
 from zoneinfo import ZoneInfo
 
@@ -118,6 +118,44 @@ def test_sizes(rows_of: Fetch, steps: list[int]) -> None:
             len(steps),
         )
         assert rows == expected
+
+
+@pytest.mark.parametrize(("direction", "stratum_size"), [("put", 100), ("get", 25)])
+def test_residuals(rows_of: Fetch, direction: str, stratum_size: int) -> None:
+    """As figures 5.1, 5.2 and 5.4 of LLNL's appendix A have them."""
+    kept = sorted(
+        (each for each in LINES if each.direction == direction and not each.is_filtered),
+        key=lambda each: (each.size_bytes, each.ended_at, each.duration_s),
+    )
+    kept = [each for each in kept if each.size_bytes != LIMIT]
+    strata = [kept[at : at + stratum_size] for at in range(0, len(kept), stratum_size)]
+    points = [
+        min(stratum, key=lambda each: (each.duration_s, -each.size_bytes))
+        for stratum in strata
+        if len(stratum) == stratum_size
+    ]
+    slope, latency_s = linear_regression(
+        [each.size_bytes for each in points], [each.duration_s for each in points]
+    )
+    expected = [
+        {
+            "size_bytes": each.size_bytes,
+            "duration_s": each.duration_s,
+            "residual_s": pytest.approx(each.duration_s - latency_s - slope * each.size_bytes, abs=1e-6),
+            "is_outlier": each.size_bytes > 4e9 or (each.size_bytes < 1e9 and each.duration_s > 1000),
+        }
+        for each in sorted(kept, key=lambda each: (each.size_bytes, each.duration_s))
+    ]
+    rows = rows_of(
+        """
+        SELECT size_bytes, duration_s, residual_s, is_outlier
+        FROM mart.residuals('example', interface => 'nft', direction => %s)
+        ORDER BY size_bytes, duration_s
+        """,
+        direction,
+    )
+    assert len(rows) > 2000
+    assert rows == expected
 
 
 @pytest.mark.parametrize("over_bytes", [0, 10_000_000])

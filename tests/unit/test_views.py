@@ -39,6 +39,8 @@ def test_the_list_has_a_line_for_each_by_topic() -> None:
         "unitree_job_names",
         "user_names",
         "account_usage()",
+        "project_cold_data()",
+        "project_shares()",
     ]
 
 

@@ -7,6 +7,7 @@ CREATE FUNCTION mart.envelope_transfers(
     client text DEFAULT NULL,
     class_of_service text DEFAULT NULL
 ) RETURNS TABLE (
+    transfer_id bigint,
     archive text,
     kind text,
     interface text,
@@ -14,6 +15,7 @@ CREATE FUNCTION mart.envelope_transfers(
     size_bytes bigint,
     duration_s double precision,
     is_filtered boolean,
+    is_outlier boolean,
     ended_at timestamptz,
     group_number bigint
 )
@@ -44,6 +46,7 @@ archives AS (
 )
 
 SELECT
+    transfers.transfer_id,
     transfers.archive,
     transfers.kind,
     transfers.interface,
@@ -55,6 +58,10 @@ SELECT
     -- FTP's whole seconds, and the 0.499 it writes for less than one, say nothing about small files.
     (transfers.is_duration_coarse AND transfers.duration_s < 10)
     OR transfers.duration_s <= 0 AS is_filtered,
+
+    -- LLNL's GB is 10^9 bytes, as its MB is 10^6.
+    transfers.size_bytes > 4000000000
+    OR (transfers.size_bytes < 1000000000 AND transfers.duration_s > 1000) AS is_outlier,
 
     transfers.ended_at,
 

@@ -73,16 +73,18 @@ lines AS MATERIALIZED (
         ) AS envelopes
 ),
 
--- The subquery is computed first, and if it is false, nothing is read. LLNL's GB is 10^9 bytes, as its MB is
--- 10^6.
+-- The subquery is computed first, and if it is false, nothing is read.
 transfers AS (
     SELECT
-        candidates.*,
-        NOT coalesce(residual_blocks.keep_outliers, FALSE)
-        AND (
-            candidates.size_bytes > 4000000000
-            OR (candidates.size_bytes < 1000000000 AND candidates.duration_s > 1000)
-        ) AS is_outlier
+        candidates.archive,
+        candidates.kind,
+        candidates.interface,
+        candidates.direction,
+        candidates.size_bytes,
+        candidates.duration_s,
+        candidates.is_outlier AND NOT coalesce(residual_blocks.keep_outliers, FALSE) AS is_outlier,
+        candidates.ended_at,
+        candidates.group_number
     FROM
         mart.envelope_transfers(
             archive => residual_blocks.archive,

@@ -25,47 +25,31 @@ CREATE FUNCTION mart.cold_data(
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
-WITH logs AS (
+-- Only the columns of the groupings that are asked for have values.
+WITH files AS (
     SELECT
-        events.archive,
-        max(events.happened_at) AS ends_at
-    FROM mart.file_events AS events
-    WHERE
-        (cold_data.archive IS NULL OR events.archive = cold_data.archive)
-        AND events.happened_at < coalesce(cold_data.until, timestamptz 'infinity')
-    GROUP BY events.archive
-),
-
--- Only the columns of the groupings that are asked for have values. The place is null for files of which the
--- log has no use.
-files AS (
-    SELECT
-        versions.archive,
-        versions.kind,
-        CASE WHEN 'user' = any(cold_data.grouped_by) THEN versions.user_id END AS user_id,
-        CASE WHEN 'class_of_service' = any(cold_data.grouped_by) THEN versions.class_of_service END
+        found.archive,
+        found.kind,
+        CASE WHEN 'user' = any(cold_data.grouped_by) THEN found.user_id END AS user_id,
+        CASE WHEN 'class_of_service' = any(cold_data.grouped_by) THEN found.class_of_service END
             AS class_of_service,
-        width_bucket(
-            extract(EPOCH FROM logs.ends_at - versions.last_used_at)::double precision / 86400,
-            cold_data.idle_days
-        ) AS place,
-        versions.size_bytes,
-        versions.put_at IS NOT NULL AND versions.get_count = 0 AS is_never_read,
-        logs.ends_at
+        found.idle_from_days,
+        found.idle_to_days,
+        found.size_bytes,
+        found.is_never_read,
+        found.log_ends_at
     FROM
-        mart.file_versions(
+        mart.cold_files(
             archive => cold_data.archive,
             since => cold_data.since,
             until => cold_data.until,
             interface => cold_data.interface,
             direction => cold_data.direction,
             client => cold_data.client,
-            class_of_service => cold_data.class_of_service
-        ) AS versions
-    INNER JOIN logs ON versions.archive = logs.archive
-    WHERE
-        versions.fate = 'kept'
-        AND cold_data.grouped_by <@ ARRAY['user', 'class_of_service']
+            class_of_service => cold_data.class_of_service,
+            idle_days => cold_data.idle_days
+        ) AS found
+    WHERE cold_data.grouped_by <@ ARRAY['user', 'class_of_service']
 )
 
 SELECT
@@ -74,16 +58,23 @@ SELECT
     files.user_id,
     files.class_of_service,
 
-    CASE files.place WHEN 0 THEN 0 ELSE cold_data.idle_days[files.place] END AS idle_from_days,
-    cold_data.idle_days[files.place + 1] AS idle_to_days,
+    files.idle_from_days,
+    files.idle_to_days,
     count(*) AS file_count,
     coalesce(sum(files.size_bytes), 0) AS size_bytes,
     count(*) FILTER (WHERE files.size_bytes IS NULL) AS unknown_size_count,
     count(*) FILTER (WHERE files.is_never_read) AS never_read_count,
     coalesce(sum(files.size_bytes) FILTER (WHERE files.is_never_read), 0) AS never_read_bytes,
 
-    files.ends_at AS log_ends_at
+    files.log_ends_at
 FROM files
-GROUP BY files.archive, files.kind, files.user_id, files.class_of_service, files.place, files.ends_at
+GROUP BY
+    files.archive,
+    files.kind,
+    files.user_id,
+    files.class_of_service,
+    files.idle_from_days,
+    files.idle_to_days,
+    files.log_ends_at
 
 $function$;
