@@ -5966,7 +5966,7 @@ class Mart:
         self,
         *,
         path: str,
-        depth: int | None = None,
+        depth: int,
     ) -> pl.DataFrame:
         """The first levels of the folder (/home/kim for /home/kim/a/b/file at depth 2), or the whole
         folder if it has fewer; / for a file in the root, . for a relative path without a folder, and

@@ -528,6 +528,8 @@ def test_names_are_granted_to_no_other_role() -> None:
     assert {each.name for each in OBJECTS if each.metadata.grants != ["tapewise_reader"]} == {
         "user_names",
         "account_usage",
+        "project_cold_data",
+        "project_shares",
         "transfer_names",
         "unitree_job_names",
     }

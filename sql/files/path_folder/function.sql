@@ -1,6 +1,6 @@
 CREATE FUNCTION mart.path_folder(
     path text,
-    depth integer DEFAULT 2
+    depth integer
 ) RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 AS $function$
