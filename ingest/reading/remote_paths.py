@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlencode
 
 if TYPE_CHECKING:
-    from tapewise.ingest.reading.remote_files import RemoteVersion
+    from tapewise.ingest.reading.remote_access import RemoteVersion
     from tapewise.schema.errors import LogFileError
 
 _REMOTE = re.compile("(s3|https?)://", re.IGNORECASE)

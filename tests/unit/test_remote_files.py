@@ -13,7 +13,7 @@ from tapewise.ingest.commands.paths import expand_paths
 from tapewise.ingest.formats.registry import find_format
 from tapewise.ingest.ledger.log_files import ledger_path
 from tapewise.ingest.nightly.sources import plan_round
-from tapewise.ingest.reading import remote_files
+from tapewise.ingest.reading import remote_access, remote_files
 from tapewise.ingest.reading.files import open_log
 from tapewise.ingest.reading.log_dates import DateRule
 from tapewise.ingest.reading.members import count_bytes, find_change, identify_log, is_log
@@ -36,9 +36,9 @@ def s3() -> Iterator[Store]:
     with pytest.MonkeyPatch.context() as patch, serve(is_s3=True) as store:
         for name, value in (S3_KEYS | {"AWS_ENDPOINT_URL": store.url}).items():
             patch.setenv(name, value)
-        remote_files._open_files.cache_clear()
+        remote_access._open_files.cache_clear()
         yield store
-        remote_files._open_files.cache_clear()
+        remote_access._open_files.cache_clear()
 
 
 @pytest.fixture(autouse=True)
