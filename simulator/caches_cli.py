@@ -14,6 +14,7 @@ from tapewise.schema.moments import TypedTime
 from tapewise.schema.settings import Settings
 from tapewise.schema.tables.upgrade import open_ready_warehouse
 from tapewise.simulator.capacities import Sizes, TypedSizes, format_size
+from tapewise.simulator.policies import POLICIES, Policy, TypedPolicies
 
 if TYPE_CHECKING:  # importing it loads the compiler
     from tapewise.simulator.caches import CacheMisses
@@ -36,21 +37,23 @@ if TYPE_CHECKING:  # importing it loads the compiler
 )
 @click.option(
     "--policies",
-    type=click.Choice(["lru"]),
+    type=TypedPolicies(),
     default="lru",
     show_default=True,
-    help="How a disk chooses the files to drop: lru drops the least recently used.",
+    help=f"How a disk chooses the files to drop; several are separated by commas: {', '.join(POLICIES)}.",
 )
 @click.option("--since", type=TypedTime(), help="Count only gets that ended at this time or later.")
 @click.option("--until", type=TypedTime(), help="Replay only puts and gets that ended before this time.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per size, each on its own line.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON object per rule and size, each on its own line."
+)
 @click.pass_obj
 def cache(
     settings: Settings,
     archive: str,
     sizes: Sizes,
     steps: int,
-    policies: str,  # noqa: ARG001 there is one so far
+    policies: tuple[Policy, ...],
     since: datetime | None,
     until: datetime | None,
     as_json: bool,
@@ -60,14 +63,18 @@ def cache(
     Every put and get of the log is replayed, without locks: a file may be dropped before it is on tape. The
     disk is empty when the log begins. With --since, what comes before fills the disk, but is not counted.
 
+    lru drops the file that was used least recently; fifo the one that has been on disk for longest; size_age
+    the one of the largest size * age^1.5; gdsf prefers large files that are seldom used; belady knows the
+    future, and drops the file whose next use is farthest.
+
     Example: tapewise simulate cache --archive hpss --sizes 100TB..2PB
     """
     # The compiler takes seconds to load; the other commands need not wait for it.
-    from tapewise.simulator.caches import count_lru_misses, read_uses  # noqa: PLC0415
+    from tapewise.simulator.caches import count_misses, read_uses  # noqa: PLC0415
 
     with open_ready_warehouse(settings) as warehouse, closing(warehouse.connect(Role.READER)) as reader:
         uses = read_uses(reader, archive, since=since, until=until)
-    found = count_lru_misses(uses, sizes.space(steps))
+    found = count_misses(uses, policies, sizes.space(steps))
     if uses.left_out_count:
         click.echo(
             f"Left out: {uses.left_out_count:,} gets: the logs do not say which file they read, or its size.",
