@@ -102,8 +102,15 @@ def test_misses_are_those_of_the_log(tapewise, tmp_path: Path) -> None:
         ["20", "kB"],
         ["1", "MB"],
     ]
-    asked = tapewise(*command[:-1], "1kB..8kB", "--steps", "4", "--json").stdout.splitlines()
-    assert [json.loads(line)["capacity_bytes"] for line in asked] == [1000, 2000, 4000, 8000]
+    options = ("1kB..8kB", "--steps", "2", "--policies", "belady, lru", "--json")
+    asked = [json.loads(line) for line in tapewise(*command[:-1], *options).stdout.splitlines()]
+    assert [(row["policy"], row["capacity_bytes"]) for row in asked] == [
+        ("belady", 1000),
+        ("belady", 8000),
+        ("lru", 1000),
+        ("lru", 8000),
+    ]
+    assert asked[1]["miss_count"] < asked[3]["miss_count"]
 
 
 def test_what_cannot_be_answered(tapewise, tmp_path: Path) -> None:
@@ -120,6 +127,14 @@ def test_what_cannot_be_answered(tapewise, tmp_path: Path) -> None:
     assert (missing.returncode, "no archive is called 'missing'" in missing.stderr) == (1, True)
 
 
-@pytest.mark.parametrize("options", [("--sizes", "2TB..1TB"), ("--sizes", "1TB", "--policies", "fifo"), ()])
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--sizes", "2TB..1TB"),
+        ("--sizes", "1TB", "--policies", "mru"),
+        ("--sizes", "1TB", "--policies", "lru,lru"),
+        (),
+    ],
+)
 def test_wrong_usage(tapewise, options: tuple[str, ...]) -> None:
     assert tapewise("simulate", "cache", "--archive", "any", *options).returncode == 2
