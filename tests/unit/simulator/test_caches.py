@@ -149,3 +149,19 @@ def test_files_of_equal_size_and_belady_as_their_bound(files: list[int], room: i
     # Many files have equal ranks here.
     assert found == {each: replay(uses, each, 10 * room) for each in POLICIES}
     assert sum(found["belady"]) == min(sum(each) for each in found.values())
+
+
+def test_ties_worked_by_hand() -> None:
+    mb = 10**6
+    # At 4 h, B of 1 MB weighs 4^1.5 = 8, and A of 8 MB also 8: B was used earlier, so it makes room for C.
+    uses = make_uses(
+        *((B, mb, True), (A, 8 * mb, True), (C, mb, True), (A, 8 * mb, True)),
+        times=[0, 3 * HOUR_US, 4 * HOUR_US, 4 * HOUR_US],
+    )
+    assert find_misses(uses, "size_age", 9 * mb) == [True, True, True, False]
+    # All weigh 0 at the moment of their use, so A, which was used earlier, makes room.
+    uses = make_uses((A, 8 * mb, True), (B, mb, True), (C, mb, True), (B, mb, True), times=[0, 0, 0, 0])
+    assert find_misses(uses, "size_age", 9 * mb) == [True, True, True, False]
+    # A of 2 bytes ranks below B of 1 byte, although it was used later.
+    uses = make_uses((B, 1, True), (A, 2, True), (C, 1, True), (B, 1, True))
+    assert find_misses(uses, "gdsf", 3) == [True, True, True, False]
