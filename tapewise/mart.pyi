@@ -92,7 +92,8 @@ class Mart:
             interface: only this interface (null = all)
             direction: get: only gets; put: everything except gets (null = both)
             client: only this client machine (null = all)
-            class_of_service: only this class of service (null = all)
+            class_of_service: only this class of service; for deletes, that in which the file was put
+                (null = all)
             period: day or month (null = month)
 
         Columns:
@@ -3070,7 +3071,8 @@ class Mart:
             source: the source whose log reports the events
             interface: the program that caused them (ftp, nft, hsi, ...)
             direction: get: gets of files whose names are in the log; put: everything else
-            class_of_service: class of service as in the log; null where the log has none
+            class_of_service: class of service of the line, for deleted and overwritten files that of
+                the file (version_class of mart.file_histories); null where neither is known
             put_count: files put
             copy_count: files made by a copy within the archive
             deleted_count: files deleted
@@ -3260,7 +3262,7 @@ class Mart:
             interface: only this interface (null = all)
             direction: get: only gets; put: everything except gets (null = both)
             client: only this client machine (null = all)
-            class_of_service: only this class of service (null = all)
+            class_of_service: only events whose lines give this class of service (null = all)
             slice_number: with slice_count, only one part of the files: 0 for those that were ever
                 renamed, 1 to slice_count for the others, by their keys (null = all)
             slice_count: into how many parts the files that were never renamed are divided (null = do
@@ -3280,7 +3282,11 @@ class Mart:
             interface: the program that caused the event
             user_id: number of the user who caused the event, null if the log does not say
             client: name of the client machine, null if the log does not say
-            class_of_service: class of service, null if the log does not say
+            class_of_service: class of service of the event's line, null if the log does not say; HSI's
+                deletes give 0 for any class
+            version_class: class of service of the version: that of its put or copy. If these are not in
+                the log, that of the first get that gives one, or of its delete unless it gives 0. Null
+                if that is not known
             file_key: 64-bit key of the version's path before this event
             size_bytes: bytes moved, or the size that this event gives for the file; null if the log
                 does not say, or if the size is saturated
@@ -3372,7 +3378,8 @@ class Mart:
             user_id: number of the user who put the version, or who is first mentioned with it; null if
                 the log does not say
             client: name of the client machine, null if the log does not say
-            class_of_service: class of service, null if the log does not say
+            class_of_service: class of service in which the version was put; if that is not in the log,
+                as version_class of mart.file_histories
             file_key: 64-bit key of the version's first path in the log
             last_file_key: 64-bit key of the version's last path
             size_bytes: size of the version when it was put; if that is unknown, the largest size that
@@ -3483,10 +3490,11 @@ class Mart:
             kind: kind of archive (measured, synthetic, simulated)
             period: day, week or month
             grouped_by: the grouping that was asked for; class_of_service is only filled if it is that
-            class_of_service: class of service of the line; null if not asked for, and for lines and
-                listed items that do not give one. HSI's deletes give class 0 whatever the file's class
-                was, so by class, what they removed is under 0, and the other classes hold less than is
-                shown
+            class_of_service: class of service in which files were put; what was deleted or replaced
+                counts in that of the file, whatever its line says. Null if not asked for, and where
+                neither a line nor the listing gives one, as for files from before the log that HSI
+                deletes. Days whose detail was forgotten before revision 0044 of the schema have what
+                was removed under the class of the line
             day_count: local days of the period in the range, with or without changes
             added_count: files put, and made by a copy within the archive
             removed_count: files deleted or replaced
@@ -3561,8 +3569,8 @@ class Mart:
             archive: name of the archive
             kind: kind of archive (measured, synthetic, simulated)
             grouped_by: the grouping that was asked for; class_of_service is only filled if it is that
-            class_of_service: class of service; null if not asked for, and for lines and listed items
-                that do not give one. HSI's deletes give class 0 (see mart.growth)
+            class_of_service: class of service, as in mart.growth; null if not asked for, and where
+                neither a line nor the listing gives one
             day_count: local days from the first to the last in the range
             week_count: calendar weeks of these days
             verdict: growing, or not growing (as much was removed as added, or more)
@@ -5423,7 +5431,7 @@ class Mart:
             direction: get: only gets; put: everything except gets (null = both)
             client: only this client machine, for which files are followed again, which takes long (null
                 = all)
-            class_of_service: only this class of service (null = all)
+            class_of_service: only files of this class of service, as in mart.growth (null = all)
             is_fresh: follow the files for this answer, in place of the last recount
 
         Columns:
@@ -7818,7 +7826,7 @@ class Mart:
             interface: only this interface (null = all)
             direction: get: only gets; put: everything except gets (null = both)
             client: only this client machine, which is never answered from a recount (null = all)
-            class_of_service: only this class of service (null = all)
+            class_of_service: only this class of service, as in the column (null = all)
             is_fresh: follow the files for this answer, in place of the recount; days whose detail is
                 forgotten still come from it
             slice_number: with slice_count, only one part of the files that are followed, as in
@@ -7831,7 +7839,8 @@ class Mart:
             source: the source whose log reports the events
             interface: the program that caused them (ftp, nft, hsi, ...)
             direction: get: gets of files whose names are in the log; put: everything else
-            class_of_service: class of service as in the log; null where the log has none
+            class_of_service: class of service of the line, for deleted and overwritten files that of
+                the file (version_class of mart.file_histories); null where neither is known
             put_count: files put
             copy_count: files made by a copy within the archive
             deleted_count: files deleted

@@ -1,10 +1,12 @@
 """Files counted in advance: the same as followed again, in any order of loads, and right after removals."""
 
 import random
+from collections import Counter
 from contextlib import closing
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import psycopg
 import pytest
@@ -50,7 +52,7 @@ def make_events(seed: int) -> dict[str, list[dict[str, Any]]]:
             "id": number,
             "source": draw.choice(["a", "b"]),
             "interface": draw.choice(["nft", "hsi"]),
-            "class_of_service": draw.choice([None, "x"]),
+            "class_of_service": draw.choice([None, "0", "x", "y"]),
             "file_key": draw.choice([None, *[1 - 2**63, -7, 1, 2, 3, 4, 5, 6, 2**63 - 1]]),
             "size_bytes": draw.choice([None, 0, 10 ** draw.randrange(12), 2**62]),
             "is_failed": draw.random() < 0.05,
@@ -81,16 +83,69 @@ def make_events(seed: int) -> dict[str, list[dict[str, Any]]]:
     }
 
 
+def follow_by_name(given: dict[str, list[dict[str, Any]]]) -> Counter[tuple[str, str | None, date]]:
+    """Count what happened, by class of service and local day, in plain Python.
+
+    Each name that refers to a file has the file's class, and whether its put is in the log.
+    """
+    counts: Counter[tuple[str, str | None, date]] = Counter()
+    files: dict[int, tuple[str | None, bool]] = {}
+    events = [
+        (each.get("ended_at") or each["happened_at"], each["id"], each)
+        for each in [*given["transfers"], *given["namespace_events"]]
+        if not each["is_failed"]
+    ]
+    for at, _, event in sorted(events):
+        day = datetime.fromisoformat(at).astimezone(ZoneInfo("America/Los_Angeles")).date()
+        kind, key = event.get("kind") or event["direction"], event["file_key"]
+        named = event["class_of_service"]
+        if kind == "delete" and named == "0":
+            named = None
+        if key is None:
+            if kind in ("put", "copy", "delete"):
+                counts[kind, named, day] += 1
+            continue
+        target = key if kind == "put" else event.get("new_file_key")
+        if kind in ("rename", "copy") and target in (None, key):
+            continue
+        if target in files:
+            counts["overwrite", files.pop(target)[0], day] += 1
+        if kind in ("put", "copy"):
+            files[target] = (named, True)
+            counts[kind, named, day] += 1
+            continue
+        known, is_put_known = files.pop(key, (None, False))
+        if known is None and not is_put_known and kind != "rename":
+            known = named
+        if kind == "delete":
+            counts[kind, known, day] += 1
+        else:
+            files[target if kind == "rename" else key] = (known, is_put_known)
+    return counts
+
+
+def count_by_class(connection: psycopg.Connection) -> Counter[tuple[str, str | None, date]]:
+    kinds = {"put": "put", "copy": "copy", "deleted": "delete", "overwritten": "overwrite"}
+    counts: Counter[tuple[str, str | None, date]] = Counter()
+    for row in run_query(connection, "SELECT * FROM mart.selected_file_days(archive => 'test')"):
+        for column, kind in kinds.items():
+            counts[kind, row["class_of_service"], row["starts_on"]] += row[f"{column}_count"]
+    return +counts
+
+
 @pytest.mark.study("schema", "sql")
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("slice_events", [10, 10**6])
 def test_a_recount_equals_following_the_files(
     database: psycopg.Connection, seed: int, slice_events: int
 ) -> None:
-    insert_rows(database, make_events(seed))
+    given = make_events(seed)
+    insert_rows(database, given)
+    by_class = follow_by_name(given)
+    assert count_by_class(database) == by_class
     scopes = (
         *("", "interface => 'hsi'", "class_of_service => 'x'", "direction => 'get'", "direction => 'put'"),
-        *("since => '2000-01-11 12:00Z'", "archive => 'other'"),
+        *("class_of_service => '0'", "since => '2000-01-11 12:00Z'", "archive => 'other'"),
     )
     fresh = [ask(database, query, scope) for query in (GROWTH, AGES) for scope in scopes]
     shown: list[tuple[int, int]] = []
@@ -107,6 +162,7 @@ def test_a_recount_equals_following_the_files(
     assert (counts.slice_count > 10) == (slice_events == 10)
     assert recount_files(database, database, "test", NOW) is None
     assert is_from_recount(database)
+    assert count_by_class(database) == by_class
     assert [ask(database, query, scope) for query in (GROWTH, AGES) for scope in scopes] == fresh
     both = ", is_fresh => true"
     assert [

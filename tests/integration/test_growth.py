@@ -51,6 +51,8 @@ def make_archive(rng: np.random.Generator) -> tuple[dict[str, list[dict[str, Any
             event = {"id": 100 * number + second, "file_key": key, "size_bytes": size}
             event["class_of_service"] = of_class
             if kind == "delete":
+                # As HSI's deletes do. Of files from before the log, only the delete can give the class.
+                event["class_of_service"] = "0" if key > 50 else of_class
                 event["size_bytes"] = held.pop(key)[1]
                 given["namespace_events"].append(event | {"kind": "delete", "happened_at": at})
             else:

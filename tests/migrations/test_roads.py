@@ -292,6 +292,41 @@ def test_an_upgrade_counts_stages_of_any_duration(warehouse: Warehouse):
         assert sorted(connection.execute("SELECT * FROM core.stage_cells").fetchall()) == sorted(counted)
 
 
+def test_removals_are_counted_again_but_forgotten_days_stay(warehouse: Warehouse):
+    def connect() -> psycopg.Connection:
+        return warehouse.connect(Role.OWNER)
+
+    def read() -> tuple[list[str], int]:
+        with connect() as connection:
+            days = connection.execute("SELECT day::text FROM studies.file_days").fetchall()
+            return sorted(day for (day,) in days), connection.execute(
+                "SELECT FROM studies.file_recounts"
+            ).rowcount
+
+    # On 2 January, local time, the detail of "a" begins; nothing of "b" is forgotten.
+    given = {
+        "archives": [
+            {"name": "a", "timezone": "Asia/Tokyo", "retained_since": "2000-01-01T15:00:00Z"},
+            {"name": "b"},
+        ],
+        "sources": [{"archive": each, "name": each} for each in "ab"],
+        "file_recounts": [{"archive": each} for each in "ab"],
+        "file_days": [{"source": each, "day": day} for each in "ab" for day in ("2000-01-01", "2000-01-02")],
+    }
+    with connect() as connection:
+        insert_rows(connection, given)
+    assert read() == (["2000-01-01", "2000-01-01", "2000-01-02", "2000-01-02"], 2)
+    downgrade(connect, "0043")
+    assert read() == (["2000-01-01"], 0)
+    with connect() as connection:
+        connection.execute(
+            "INSERT INTO studies.file_recounts (archive_id, event_count, last_load_id, computed_at)"
+            " SELECT id, 1, 1, now() FROM core.archives"
+        )
+    upgrade(connect)
+    assert read() == (["2000-01-01"], 0)
+
+
 def test_a_later_revision_upgrades_and_downgrades_with_data(
     warehouse: Warehouse, load, tmp_path: Path, request: pytest.FixtureRequest
 ):

@@ -58,7 +58,7 @@ deletes AS (
         'put' AS direction,
         histories.user_id,
         histories.client,
-        histories.class_of_service,
+        histories.version_class AS class_of_service,
         histories.version_bytes AS size_bytes,
         histories.happened_at
     FROM

@@ -21,6 +21,7 @@ CREATE FUNCTION mart.file_histories(
     user_id integer,
     client text,
     class_of_service text,
+    version_class text,
     file_key bigint,
     size_bytes bigint,
     version_bytes bigint,
@@ -242,6 +243,13 @@ described AS (
                 THEN events.size_bytes
         END AS size_bytes,
         effects.is_name_new,
+        -- A put or copy decides. Of a file from before the log, its gets and its delete may say it. HSI's
+        -- deletes say 0 whatever the class was, and an event that overwrites gives the class of the new file.
+        CASE
+            WHEN effects.event = 'put' OR (effects.is_presumed AND effects.event = 'get')
+                THEN events.class_of_service
+            WHEN effects.is_presumed AND effects.event = 'delete' THEN nullif(events.class_of_service, '0')
+        END AS known_class,
         events.happened_at,
         row_number() OVER (
             PARTITION BY events.archive, effects.version_id
@@ -265,7 +273,9 @@ aged AS (
             WHEN NOT described.is_presumed AND first_value(described.size_bytes) OVER lives IS NOT NULL
                 THEN first_value(described.size_bytes) OVER lives
             ELSE max(described.size_bytes) OVER lives
-        END AS version_bytes
+        END AS version_bytes,
+        (array_agg(described.known_class) FILTER (WHERE described.known_class IS NOT NULL) OVER lives)[1]
+            AS version_class
     FROM described
     WINDOW
         lives AS (
@@ -288,6 +298,7 @@ SELECT
     aged.user_id,
     aged.client,
     aged.class_of_service,
+    aged.version_class,
     aged.file_key,
 
     aged.size_bytes,

@@ -31,8 +31,8 @@ CREATE FUNCTION mart.file_versions(
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
--- The columns from `interface` to `file_key` come from a version's first event: its put, or the first event
--- that mentions it.
+-- Interface, user, client and `file_key` come from a version's first event: its put, or the first event that
+-- mentions it.
 WITH versions AS (
     SELECT
         histories.archive,
@@ -42,7 +42,7 @@ WITH versions AS (
         min(histories.interface) FILTER (WHERE histories.event_number = 1) AS interface,
         min(histories.user_id) FILTER (WHERE histories.event_number = 1) AS user_id,
         min(histories.client) FILTER (WHERE histories.event_number = 1) AS client,
-        min(histories.class_of_service) FILTER (WHERE histories.event_number = 1) AS class_of_service,
+        min(histories.version_class) AS class_of_service,
         min(histories.file_key) FILTER (WHERE histories.event_number = 1) AS file_key,
         (array_agg(histories.file_key ORDER BY histories.event_number DESC))[1] AS last_file_key,
         min(histories.version_bytes) AS size_bytes,

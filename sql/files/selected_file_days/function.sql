@@ -152,7 +152,10 @@ CROSS JOIN
         SELECT
             histories.source,
             histories.interface,
-            histories.class_of_service,
+            CASE
+                WHEN histories.event IN ('delete', 'overwrite') THEN histories.version_class
+                ELSE histories.class_of_service
+            END AS class_of_service,
             histories.event,
             CASE histories.event WHEN 'get' THEN histories.size_bytes ELSE histories.version_bytes END
                 AS size_bytes,
@@ -169,7 +172,6 @@ CROSS JOIN
                 interface => selected_file_days.interface,
                 direction => selected_file_days.direction,
                 client => selected_file_days.client,
-                class_of_service => selected_file_days.class_of_service,
                 slice_number => selected_file_days.slice_number,
                 slice_count => selected_file_days.slice_count
             ) AS histories
@@ -179,7 +181,10 @@ CROSS JOIN
         SELECT
             events.source,
             events.interface,
-            events.class_of_service,
+            CASE events.event
+                WHEN 'delete' THEN nullif(events.class_of_service, '0')
+                ELSE events.class_of_service
+            END AS class_of_service,
             events.event,
             CASE WHEN NOT events.is_size_saturated THEN events.size_bytes END AS size_bytes,
             FALSE AS is_name_new,
@@ -198,10 +203,6 @@ CROSS JOIN
             AND (selected_file_days.interface IS NULL OR events.interface = selected_file_days.interface)
             AND (selected_file_days.direction IS NULL OR selected_file_days.direction = 'put')
             AND (selected_file_days.client IS NULL OR events.client = selected_file_days.client)
-            AND (
-                selected_file_days.class_of_service IS NULL
-                OR events.class_of_service = selected_file_days.class_of_service
-            )
             AND coalesce(selected_file_days.slice_number, 0) = 0
     ) AS changes
 CROSS JOIN
@@ -210,5 +211,9 @@ WHERE
     archives.computed_at IS NULL
     AND found.starts_on >= archives.first_on
     AND found.starts_on < archives.until
+    AND (
+        selected_file_days.class_of_service IS NULL
+        OR changes.class_of_service = selected_file_days.class_of_service
+    )
 
 $function$;
