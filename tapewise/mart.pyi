@@ -470,6 +470,24 @@ class Mart:
             GROUP BY archive, interface, direction
         """
 
+    def ascending_edges(
+        self,
+        *,
+        edges: Sequence[float],
+    ) -> pl.DataFrame:
+        """The edges, or an empty array if there are none.
+
+        Edges of ranges as the functions of mart use them, whose argument may name them in any order:
+        ascending, each once, and without nulls.
+
+        Args:
+            edges: the edges, in any order
+
+        In SQL:
+
+            SELECT mart.ascending_edges('{7, 1, 30, 7}') AS edges
+        """
+
     def bins_left_out(
         self,
         *,
@@ -1332,7 +1350,7 @@ class Mart:
             class_of_service: only this class of service (null = all)
             grouped_by: any of class_of_service and user; default none. With anything else, there are no
                 rows
-            idle_days: the edges of the ranges, ascending, in days of 86,400 s
+            idle_days: the edges of the ranges, in any order, in days of 86,400 s
 
         Columns:
             archive: name of the archive
@@ -1386,7 +1404,7 @@ class Mart:
                 first mentioned by a get (null = both)
             client: only this client machine (null = all)
             class_of_service: only this class of service (null = all)
-            idle_days: the edges of the ranges, ascending, in days of 86,400 s
+            idle_days: the edges of the ranges, in any order, in days of 86,400 s
 
         Columns:
             version_id: the version, as in mart.file_versions
@@ -3772,7 +3790,7 @@ class Mart:
             grouped_by: any of class_of_service, size (bins that begin at 1, 2 and 5 times each power of
                 ten), and month or day (if both are given, day); default none. With anything else, there
                 are no rows
-            age_days: the edges of the ranges of ages, ascending, in days of 86,400 s
+            age_days: the edges of the ranges of ages, in any order, in days of 86,400 s
             least_bytes: only gets of at least this size (null = all, and those of unknown size)
             most_bytes: only gets of at most this size (null = all, and those of unknown size)
 
@@ -4390,7 +4408,7 @@ class Mart:
             class_of_service: only files of this class of service (null = all)
             state: only files with this state, as the listing names it (null = all)
             location: only files with this location, as the listing names it (null = all)
-            age_days: the edges of the ranges, ascending, in days of 86,400 s
+            age_days: the edges of the ranges, in any order, in days of 86,400 s
 
         Columns:
             archive: name of the archive
@@ -6202,7 +6220,7 @@ class Mart:
             held_by: account or path; anything else returns no rows
             path_depth: how many levels of folders a project has, as in mart.path_folder (null or below
                 1 = 2)
-            idle_days: the edges of the ranges, ascending, in days of 86,400 s
+            idle_days: the edges of the ranges, in any order, in days of 86,400 s
 
         Columns:
             archive: name of the archive

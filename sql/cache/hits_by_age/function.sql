@@ -58,7 +58,7 @@ gets AS (
             WHEN uses.transfer_id IS NOT NULL THEN 'before the log'
             ELSE 'unknown'
         END AS last_use,
-        width_bucket(uses.age_days, hits_by_age.age_days) AS place,
+        width_bucket(uses.age_days, mart.ascending_edges(hits_by_age.age_days)) AS place,
         requests.is_cached,
         requests.size_bytes,
         CASE
@@ -96,8 +96,9 @@ SELECT
     mart.size_bin_edge(gets.size_bin + 1) AS size_to_bytes,
     gets.last_use,
 
-    CASE gets.place WHEN 0 THEN 0 ELSE hits_by_age.age_days[gets.place] END AS age_from_days,
-    hits_by_age.age_days[gets.place + 1] AS age_to_days,
+    CASE gets.place WHEN 0 THEN 0 ELSE (mart.ascending_edges(hits_by_age.age_days))[gets.place] END
+        AS age_from_days,
+    (mart.ascending_edges(hits_by_age.age_days))[gets.place + 1] AS age_to_days,
     count(*) AS get_count,
     count(*) FILTER (WHERE gets.is_cached) AS cached_count,
     count(*) FILTER (WHERE NOT gets.is_cached) AS uncached_count,

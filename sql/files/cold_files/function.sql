@@ -40,7 +40,7 @@ files AS (
         versions.*,
         width_bucket(
             extract(EPOCH FROM logs.ends_at - versions.last_used_at)::double precision / 86400,
-            cold_files.idle_days
+            mart.ascending_edges(cold_files.idle_days)
         ) AS place,
         logs.ends_at
     FROM
@@ -64,8 +64,9 @@ SELECT
     files.user_id,
     files.class_of_service,
 
-    CASE files.place WHEN 0 THEN 0 ELSE cold_files.idle_days[files.place] END AS idle_from_days,
-    cold_files.idle_days[files.place + 1] AS idle_to_days,
+    CASE files.place WHEN 0 THEN 0 ELSE (mart.ascending_edges(cold_files.idle_days))[files.place] END
+        AS idle_from_days,
+    (mart.ascending_edges(cold_files.idle_days))[files.place + 1] AS idle_to_days,
     files.size_bytes,
 
     files.put_at IS NOT NULL AND files.get_count = 0 AS is_never_read,

@@ -39,7 +39,7 @@ files AS (
         snapshots.kind,
         width_bucket(
             extract(EPOCH FROM snapshots.listed_at - snapshots.since_at)::double precision / 86400,
-            listed_ages.age_days
+            mart.ascending_edges(listed_ages.age_days)
         ) AS place,
         snapshots.size_bytes,
         snapshots.listed_at
@@ -60,8 +60,9 @@ SELECT
     files.archive,
     files.kind,
 
-    CASE files.place WHEN 0 THEN 0 ELSE listed_ages.age_days[files.place] END AS age_from_days,
-    listed_ages.age_days[files.place + 1] AS age_to_days,
+    CASE files.place WHEN 0 THEN 0 ELSE (mart.ascending_edges(listed_ages.age_days))[files.place] END
+        AS age_from_days,
+    (mart.ascending_edges(listed_ages.age_days))[files.place + 1] AS age_to_days,
     count(*) AS file_count,
     count(*) FILTER (WHERE files.size_bytes IS NULL) AS unknown_size_count,
     sum(files.size_bytes) AS size_bytes,
