@@ -132,11 +132,16 @@ def _shorten(text: str) -> str:
     return text if len(text) <= TEXT_WIDTH else text[: TEXT_WIDTH - 3] + "..."
 
 
+def _make_singular(name: str) -> str:
+    """Return the singular of what a table contains: `mount summary` of `mount summaries`."""
+    return f"{name[:-3]}y" if name.endswith("ies") else name.removesuffix("s")
+
+
 def _list(fate: str, counts: Counter[str]) -> list[str]:
     ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     names = [(count, what.replace("_", " ")) for what, count in ordered if count]
     parts = [
-        f"{count:,} {name.removesuffix('s') if count == 1 and fate == 'loaded' else name}"
+        f"{count:,} {_make_singular(name) if count == 1 and fate == 'loaded' else name}"
         for count, name in names
     ]
     return [f"  {fate}: {', '.join(parts)}"] if parts else []

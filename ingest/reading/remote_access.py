@@ -3,6 +3,7 @@
 The requests themselves are in `web_servers.py` (http, https) and `object_stores.py` (s3).
 """
 
+import logging
 import os
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
@@ -22,8 +23,11 @@ _Answer = TypeVar("_Answer")
 
 ABSENT = "there is no such file"
 BROKEN_OFF = "the transfer broke off"
+INVALID = "this is not a valid URL"
 # What went wrong, by the names of the errors of Python and of the libraries. The first that fits counts.
 _REASONS = {
+    "TooManyRedirects": "the server redirects without end",
+    "InvalidURL": INVALID,
     "FileNotFoundError": ABSENT,
     "PermissionError": "access is denied",
     "ConnectionRefusedError": "the server refuses the connection",
@@ -36,10 +40,12 @@ _REASONS = {
     "IncompleteReadError": BROKEN_OFF,
     "ServerDisconnectedError": BROKEN_OFF,
     "ConnectionResetError": BROKEN_OFF,
+    "ValueError": INVALID,
 }
 HINTS = {
     "there is no key for S3": "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or FSSPEC_S3_ANON=true for a"
     " bucket that is open to everyone.",
+    INVALID: "In a password, write / as %2F, ? as %3F, # as %23 and @ as %40.",
     BROKEN_OFF: "Nothing of this file was loaded. Run the same command again later.",
 }
 
@@ -109,6 +115,8 @@ def _open_files(is_s3: bool, _: int) -> Any:
     """
     import fsspec  # noqa: PLC0415  # its extra may not be installed
 
+    # When a command is stopped during a transfer, it would print that the transfer's task was not finished.
+    logging.getLogger("asyncio").setLevel(logging.CRITICAL)
     if is_s3:
         timeouts = {"connect_timeout": _CONNECT_S, "read_timeout": _READ_S}
         return fsspec.filesystem(

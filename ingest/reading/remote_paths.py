@@ -21,11 +21,15 @@ _REMOTE = re.compile("(s3|https?)://", re.IGNORECASE)
 # Parameters of signed URLs. They change with each signature, so they are not part of the file's name either.
 _SECRET = re.compile(
     "x-amz-.*|x-goog-.*|awsaccesskeyid|googleaccessid|signature|expires|key-pair-id|policy|sig"
-    "|token|access_token|api_?key|password",
+    "|token|.*[-_]token|api_?key|password|passwd|pwd|secret|.*[-_]secret|.*[-_]signature"
+    # Bearer tokens, as web servers of EOS, dCache and XRootD take them
+    "|authz?|authorization|bearer|jwt",
     re.IGNORECASE,
 )
 # What else a URL has that is signed in Azure's way.
 _SIGNED = re.compile("s[a-z]|spr|sk[a-z]+|sdd|saoid|suoid|scid")
+# A password in which a /, ? or # is not written as %2F, %3F or %23 ends the name of the host too early.
+_BROKEN_PASSWORD = re.compile(r"(?!\[)[^/?#@]*:(?!\d*[/?#])[^/?#@]*[/?#].*@")
 
 
 def is_remote(text: str) -> bool:
@@ -110,6 +114,8 @@ def _hide(url: str) -> str:
     if scheme.lower() == "s3":
         bucket, slash, key = rest.partition("/")
         return f"s3://{bucket.rpartition('@')[2]}{slash}{key}"
+    if _BROKEN_PASSWORD.match(rest):
+        rest = rest.rpartition("@")[2]
     place, mark, query = rest.partition("#")[0].partition("?")
     host, slash, path = place.partition("/")
     names = [name for name, _ in parse_qsl(query, keep_blank_values=True)]
