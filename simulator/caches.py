@@ -105,7 +105,8 @@ def read_uses(
         raise SimulationError(
             f"the logs of archive '{archive}' do not say which files its {all_count:,} gets read"
             if all_count
-            else f"archive '{archive}' has no gets in that time",
+            else f"archive '{archive}' has no gets"
+            + ("" if since is None and until is None else " in that time"),
             hint="Reuse can only be followed by paths. `tapewise coverage` shows what its logs have."
             if all_count
             else None,

@@ -29,11 +29,11 @@ def describe_headline(comparison: Comparison, names: tuple[str, str]) -> Iterato
     if mix is None or mix.difference is None or mix.a_value is None or mix.b_value is None:
         return
     subject = _SUBJECTS[mix.quantity]
-    moved = "rose" if mix.difference > 0 else "fell" if mix.difference < 0 else "stayed"
+    moved = "rose from" if mix.difference > 0 else "fell from" if mix.difference < 0 else "was"
     a, b = names
     yield (
-        f"{subject[0].upper()}{subject[1:]} {moved} from {_seconds(mix.a_value)} ({a}) to"
-        f" {_seconds(mix.b_value)} ({b}):"
+        f"{subject[0].upper()}{subject[1:]} {moved} {_seconds(mix.a_value)} ({a})"
+        f" {'to' if mix.difference else 'and'} {_seconds(mix.b_value)} ({b}):"
         f" {_describe_part(mix.difference, mix.difference_low, mix.difference_high)}."
     )
     if mix.service_difference is not None and mix.mix_difference is not None:
@@ -61,7 +61,7 @@ def describe_headline(comparison: Comparison, names: tuple[str, str]) -> Iterato
             yield "           More requests at a time slow each other down, which counts as service."
     for name, other, ratio in ((a, b, mix.a_common_ratio), (b, a, mix.b_common_ratio)):
         if ratio is not None and ratio < 0.9:
-            yield f"  Only {ratio:.0%} of the requests {name} are of a kind that there is {other}, too."
+            yield f"  Only {ratio:.0%} of the requests of {name} are of a kind that {other} has, too."
 
 
 def _is_comparable(mix: Mix) -> bool:
