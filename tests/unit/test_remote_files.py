@@ -195,15 +195,22 @@ def test_servers_that_cannot_be_reached():
             read(RemotePath(url))
 
 
-def test_an_error_without_a_known_reason_has_the_text_of_the_library_unless_the_url_has_secrets(web):
-    for place in ("h:port", "u:secret@h:port"):
+def test_what_is_no_valid_url_is_said_without_its_secrets(web):
+    for place in ("h:port", "u:secret@h:port", "u:sec/ret@h:port"):
         path = RemotePath(f"http://{place}/a.log")
-        with pytest.raises(LogFileError, match=f"^{path}: cannot be read: ") as raised:
+        with pytest.raises(LogFileError, match=f"^{path}: this is not a valid URL") as raised:
             read(path)
-        assert "secret" not in str(raised.value)
+        assert "sec" not in str(raised.value)
     with pytest.raises(LogFileError, match="the server answers with an error"):
         web.status = 500
         read(RemotePath(f"{web.url}/a.log"))
+
+
+def test_an_error_without_a_known_reason_has_the_text_of_the_library_unless_the_url_has_secrets():
+    error = RuntimeError("something odd")
+    assert remote_access._explain(RemotePath("http://h/a.log"), error).message.endswith("something odd")
+    hidden = remote_access._explain(RemotePath("http://u:secret@h/a.log"), error)
+    assert hidden.message == "http://h/a.log: cannot be read: RuntimeError"
 
 
 def test_a_configured_url_matches_files_or_nothing_or_cannot_be_listed(place, tmp_path):
