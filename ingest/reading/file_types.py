@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+from tapewise.ingest.reading.member_paths import find_container
 from tapewise.schema.errors import LogFileError
 
 # How many bytes are examined. A tar file's signature is in the middle of its first block.
@@ -65,7 +66,9 @@ def check_head(path: Path, head: bytes) -> None:
     """
     for place, mark, kind, hint in _MARKS:
         if head.startswith(mark, place):
-            raise LogFileError(f"{path}: is not a log but {kind}", hint=hint.format(path=path))
+            # The files of an archive in an archive cannot be named.
+            advice = _UNPACK if find_container(path) is not None else hint.format(path=path)
+            raise LogFileError(f"{path}: is not a log but {kind}", hint=advice)
     if head.count(b"\r") > FEW and b"\n" not in head:  # the lines end with CR, so no newline will come
         raise LogFileError(
             f"{path}: its lines end with CR alone",

@@ -207,6 +207,13 @@ def test_an_archive_that_its_name_does_not_show_says_what_to_do(write):
     assert "must end in .tar" in (raised.value.hint or "")
 
 
+def test_an_archive_in_an_archive_has_to_be_extracted(write):
+    inner = write("inner.zip").read_bytes()
+    with pytest.raises(LogFileError, match="is not a log but a zip archive") as raised:
+        read(write("logs.tar", {"inner.zip": inner}) / "inner.zip")
+    assert (raised.value.hint or "").startswith("Extract")
+
+
 def test_a_day_can_be_the_one_on_which_the_file_in_the_archive_was_changed(write, tmp_path):
     rule, log_format = DateRule("time of change"), find_format("hsi-client")
     in_tar, in_zip = (list_members(write(form))[0] for form in ("logs.tar", "logs.zip"))
