@@ -13,6 +13,8 @@ CREATE FUNCTION mart.selected_operations(
     timezone text,
     drive text,
     task text,
+    size_bytes bigint,
+    is_failed boolean,
     is_timed boolean,
     is_saving boolean,
     transferring_from timestamptz,
@@ -33,6 +35,8 @@ WITH in_mounts AS (
         mounts.timezone,
         mounts.drive,
         operations.task,
+        operations.size_bytes,
+        operations.is_failed,
         operations.positioned_at >= mounts.positioned_at
         AND operations.transferred_at <= mounts.idle_from AS is_timed,
         greatest(operations.positioned_at, mounts.occupied_from) AS positioned_at,
@@ -99,6 +103,8 @@ SELECT
     placed.timezone,
     placed.drive,
     placed.task,
+    placed.size_bytes,
+    placed.is_failed,
 
     placed.is_timed IS TRUE AS is_timed,
     -- Whatever is read or written in the mount was requested before the request to dismount.
