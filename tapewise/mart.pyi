@@ -8163,6 +8163,8 @@ class Mart:
             timezone: the archive's time zone, in which its days are counted
             drive: the physical drive
             task: stage (from tape to disk) or migration (from disk to tape)
+            size_bytes: bytes of the file, null if the log does not say
+            is_failed: whether reading or writing failed
             is_timed: whether it is known in this mount when the tape was positioned to the file and
                 when it was read or written; logs that have no positioning for writing (CTA's) leave
                 written files untimed
@@ -9136,6 +9138,71 @@ class Mart:
             ORDER BY direction, size_from_bytes
         """
 
+    def small_file_tax(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        location: str | None = None,
+        tape_type: str | None = None,
+        drive: str | None = None,
+        native_rate_bytes_per_s: float | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive, type of cartridge, task and bin of sizes (decades); mounts without files
+        have a row without task and size.
+
+        What small files cost in seconds of drives. A mount occupies its drive longer than its bytes
+        take at the native rate of the drive; the difference is the tax (robot, loading, positioning,
+        stopping, lazy wait, dismount). A file is charged with the seconds during which it was read or
+        written. The seconds of the mount in which no file was are shared evenly by its files. So the
+        rows add up to the seconds of all mounts that began in the range. A mount is counted whole.
+        Without dismounts in the logs the seconds of a mount are unknown, and there are no rows.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only mounts that began in local days that end after this time (null = from the first)
+            until: only mounts that began in local days that begin before this time (null = to the last)
+            interface: only mounts by this program (null = all)
+            location: only cartridges that are kept here (null = everywhere)
+            tape_type: only cartridges of this type (null = all)
+            drive: only this drive (null = all)
+            native_rate_bytes_per_s: the rate of the drive while it streams, from its data sheet or the
+                machine file (null = not known, and so is the tax); give it for one type of cartridge at
+                a time
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            tape_type: type of the cartridges, null if the log does not say
+            task: stage (from tape to disk) or migration (from disk to tape); null for mounts without
+                files
+            size_from_bytes: smallest size in the bin, 0 or a power of ten; null where the log has no
+                size
+            size_to_bytes: size at which the next bin begins; null where the log has no size
+            file_count: files that the tape was positioned to, read or written during these mounts,
+                failed ones included
+            untimed_count: how many of the files have all their seconds in shared_s, because the log
+                does not say when the tape was positioned or when they ended
+            size_bytes: bytes of the files that did not fail; null where there are none
+            occupied_s: seconds of drives that the files took (transferring_s + shared_s)
+            transferring_s: seconds of these during which a file was read or written
+            shared_s: the files' shares of the seconds in which no file of their mounts was read or
+                written
+            native_s: size_bytes over native_rate_bytes_per_s, null without a rate above 0
+            tax_s: occupied_s - native_s, null without a rate above 0; below 0 means that the given rate
+                is lower than that of the drive
+            tax_ratio: tax_s over occupied_s; null without a rate above 0, or where no time is known
+
+        In SQL:
+
+            SELECT size_from_bytes, file_count, occupied_s / file_count AS seconds_per_file, tax_s / 3600 AS tax_h, tax_ratio
+            FROM mart.small_file_tax(archive => 'dkrz', tape_type => '9840', native_rate_bytes_per_s => 10e6)
+            WHERE task = 'stage'
+            ORDER BY size_from_bytes
+        """
+
     def snapshots(
         self,
         *,
@@ -10083,6 +10150,75 @@ class Mart:
             FROM mart.tape_puts(since => now() - INTERVAL '1 month')
             GROUP BY archive, state
             ORDER BY archive, state
+        """
+
+    def tape_rates(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        location: str | None = None,
+        tape_type: str | None = None,
+        drive: str | None = None,
+        grouped_by: Sequence[str] | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive and group in which files were read or written; the groups are those asked
+        for.
+
+        How fast single files were read from tape or written to it: quantiles and mean of their rates,
+        and bytes over seconds. The seconds of a file are those from positioned to transferred, without
+        the mount and the positioning (mart.drive_usage has the whole time of drives). Two files of a
+        mount whose times overlap both count in full. The mean is that of the rates, so that each file
+        has the same weight. Failed operations and empty files are left out. Each answer is computed
+        from the operations of the range.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only files that were read or written at or after this time (null = from the first)
+            until: only files that were read or written before this time (null = to the last)
+            interface: only operations of this program (null = all)
+            location: only cartridges that are kept here (null = everywhere)
+            tape_type: only cartridges of this type (null = all)
+            drive: only this drive (null = all)
+            grouped_by: any of tape_type, task, drive, requester, class_of_service, size (decades) and
+                month or day (if both are given, day); default tape_type and task, because each
+                technology has its own rate. With anything else, there are no rows
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            tape_type: type of the cartridges; null if the log does not say, and unless grouped by it
+            task: stage (from tape to disk) or migration (from disk to tape); null unless grouped by it
+            drive: the physical drive; null if the log does not say, and unless grouped by it
+            requester: for whom the file was read or written (client or repacker); null if the log does
+                not say, and unless grouped by it
+            class_of_service: class of service; null if the log does not say, and unless grouped by it
+            size_from_bytes: smallest size in the bin, a power of ten; null unless grouped by size
+            size_to_bytes: size at which the next bin begins; null unless grouped by size
+            file_count: files whose rate is known; all other figures are theirs
+            unrated_count: files whose rate is not known - without a time when the tape was positioned,
+                with no time between the two, or with less than 10 s between two stamps of whole seconds
+            size_bytes: bytes of the files; null if no rate is known
+            transfer_s: seconds of the files, from positioned to transferred, added up; null if no rate
+                is known
+            rate_bytes_per_s: size_bytes over transfer_s, so that large files weigh more; null if no
+                rate is known
+            min_rate_bytes_per_s: smallest rate; null if no rate is known
+            p10_rate_bytes_per_s: rate that 10 % of the files do not exceed; null if no rate is known
+            p50_rate_bytes_per_s: rate that 50 % of the files do not exceed; null if no rate is known
+            p90_rate_bytes_per_s: rate that 90 % of the files do not exceed; null if no rate is known
+            max_rate_bytes_per_s: greatest rate; null if no rate is known
+            mean_rate_bytes_per_s: mean of the rates; null if no rate is known
+            starts_on: local date of the day, or of the first day of the month; null unless grouped by
+                one of them
+
+        In SQL:
+
+            SELECT tape_type, task, size_from_bytes, file_count, rate_bytes_per_s / 1e6 AS mb_per_s
+            FROM mart.tape_rates(since => now() - INTERVAL '1 year', grouped_by => '{tape_type,task,size}')
+            ORDER BY tape_type, task, size_from_bytes
         """
 
     def tape_recalls(

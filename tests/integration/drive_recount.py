@@ -106,3 +106,50 @@ def list_waits(stays: list[Row], operations: list[Row]) -> dict[bool, list[int]]
         if row["requester"] == "client" and begun is not None and ended is not None:
             waits[any(begin <= begun < end for begin, end in held)].append(ended - begun)
     return {is_repacking: sorted(found) for is_repacking, found in waits.items()}
+
+
+def share_stays(stays: list[Row], operations: list[Row]) -> dict[tuple[str | None, int | None], list[float]]:
+    """By task and number of digits of the size: files, bytes, microseconds, and those of reading or writing.
+
+    The microseconds of a stay in which no file was read or written are shared evenly by its files. (In the
+    made-up days, no two files are read at once.)
+    """
+    found: dict[tuple[str | None, int | None], list[float]] = defaultdict(lambda: [0, 0, 0, 0])
+    for stay in stays:
+        key = (stay["drive"], stay["vsn"], stay["mount_requested_at"])
+        files = [
+            row
+            for row in operations
+            if (row["drive"], row["vsn"], row["mount_requested_at"]) == key
+            and (row["positioned_at"] is not None or row["transferred_at"] is not None)
+        ]
+        reading = [
+            row["transferred_at"] - row["positioned_at"]
+            if row["positioned_at"] is not None and row["transferred_at"] is not None
+            else 0
+            for row in files
+        ]
+        idle = stay["until"] - stay["from"] - sum(reading)
+        if not files:
+            found[None, None][2] += idle
+        for row, us in zip(files, reading, strict=True):
+            size = row["size_bytes"]
+            counted = found[row["task"], None if size is None else len(str(size))]
+            counted[0] += 1
+            counted[1] += 0 if row["is_failed"] else size or 0
+            counted[2] += us + idle / len(files)
+            counted[3] += us
+    return dict(found)
+
+
+def list_rates(operations: list[Row]) -> dict[tuple[str, int], list[float]]:
+    """Rates in bytes per second of files read or written without failure, by task and digits of the size."""
+    rates = defaultdict(list)
+    for row in operations:
+        begin, end, size = row["positioned_at"], row["transferred_at"], row["size_bytes"]
+        if end is None or row["is_failed"] or not size:
+            continue
+        known = rates[row["task"], len(str(size))]
+        if begin is not None and end > begin:
+            known.append(size / ((end - begin) / 1e6))
+    return {key: sorted(found) for key, found in rates.items()}

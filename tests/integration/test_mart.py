@@ -557,7 +557,7 @@ def test_the_reading_role_sees_no_name_anywhere(database: psycopg.Connection) ->
             "stages": [secret | {"duration_s": 1.0}],
             "transfer_starts": [secret | {"capability": "canary", "network": "canary", "copy_count": 1}],
             "tape_events": [
-                {"account": "canary", "capability": "canary"}
+                {"account": "canary", "capability": "canary", "size_bytes": 1}
                 | {"drive": drive, "kind": kind, "happened_at": f"2000-01-15T{time}Z", "is_failed": False}
                 for kind, drive, time in (
                     ("received", None, "11:58:00"),

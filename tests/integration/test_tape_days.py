@@ -33,8 +33,10 @@ from tests.integration.drive_recount import (
     count_busy,
     count_days,
     count_remounts,
+    list_rates,
     list_stays,
     list_waits,
+    share_stays,
 )
 from tests.integration.evidence import check_warehouse
 from tests.integration.recall_recount import (
@@ -365,6 +367,40 @@ def test_drives_are_used_as_plain_python_counts(loaded: Warehouse, truth: dict[s
         counted[row["drive"]][1] += row["transfer_count"]
     assert {row["drive"]: [row["failed_count"], row["file_count"]] for row in failures} == counted
     assert sum(row["failed_count"] for row in failures) > 0
+
+
+def test_small_files_pay_what_plain_python_shares(loaded: Warehouse, truth: dict[str, Any]):
+    operations = truth["cta"]["tape_operations"]
+    expected = share_stays(list_stays(truth["cta"]["mounts"], operations), operations)
+    found = fetch(loaded, "SELECT * FROM mart.small_file_tax('made', native_rate_bytes_per_s => 400e6)")
+    rows = {
+        (row["task"], None if row["size_to_bytes"] is None else len(str(row["size_to_bytes"])) - 1): row
+        for row in found
+    }
+    assert len(rows) == len(found) > 8
+    assert {*rows} == {*expected}
+    for key, (files, size_bytes, us, reading_us) in expected.items():
+        row = rows[key]
+        assert (row["file_count"], row["size_bytes"] or 0) == (files, size_bytes), key
+        assert row["occupied_s"] == pytest.approx(us / 1e6, abs=1e-4), key
+        assert row["transferring_s"] == pytest.approx(reading_us / 1e6, abs=1e-4), key
+        assert row["tax_s"] == pytest.approx(us / 1e6 - size_bytes / 400e6, abs=1e-4), key
+
+
+def test_rates_of_tapes_are_those_of_plain_python(loaded: Warehouse, truth: dict[str, Any]):
+    expected = list_rates(truth["cta"]["tape_operations"])
+    found = fetch(loaded, "SELECT * FROM mart.tape_rates('made', grouped_by => '{task,size}')")
+    rows = {(row["task"], len(str(row["size_to_bytes"])) - 1): row for row in found}
+    assert {key: row["file_count"] for key, row in rows.items()} == {
+        key: len(rates) for key, rates in expected.items()
+    }
+    for key, rates in expected.items():
+        if rates:
+            row = rows[key]
+            assert row["min_rate_bytes_per_s"] == pytest.approx(rates[0])
+            assert row["p50_rate_bytes_per_s"] == pytest.approx(rates[ceil(len(rates) / 2) - 1])
+            assert row["max_rate_bytes_per_s"] == pytest.approx(rates[-1])
+            assert row["mean_rate_bytes_per_s"] == pytest.approx(sum(rates) / len(rates))
 
 
 def test_clients_wait_while_the_repacker_holds_drives(loaded: Warehouse, truth: dict[str, Any]):

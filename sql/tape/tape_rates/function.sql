@@ -70,7 +70,7 @@ WITH asked_for AS (
         mart.mounts
         ON
             operations.mount_id = mounts.mount_id
-            AND (tape_rates.since IS NULL OR mounts.last_event_at >= tape_rates.since)
+            AND mounts.last_event_at >= coalesce(tape_rates.since, timestamptz '-infinity')
     -- Some logs (CTA's) describe the cartridge where it is mounted, and not with each file.
     CROSS JOIN
         LATERAL (
@@ -83,15 +83,14 @@ WITH asked_for AS (
         ) AS known (tape_type, drive, location)
     WHERE
         (tape_rates.archive IS NULL OR operations.archive = tape_rates.archive)
-        AND (tape_rates.since IS NULL OR operations.transferred_at >= tape_rates.since)
-        AND (tape_rates.until IS NULL OR operations.transferred_at < tape_rates.until)
-        -- Prunes partitions.
-        AND (tape_rates.since IS NULL OR operations.last_event_at >= tape_rates.since)
+        -- Operations without an end are left out, too.
+        AND operations.transferred_at < coalesce(tape_rates.until, timestamptz 'infinity')
+        -- The end is the last event of an operation, and this prunes partitions.
+        AND operations.last_event_at >= coalesce(tape_rates.since, timestamptz '-infinity')
         AND (tape_rates.interface IS NULL OR operations.interface = tape_rates.interface)
         AND (tape_rates.location IS NULL OR known.location = tape_rates.location)
         AND (tape_rates.tape_type IS NULL OR known.tape_type = tape_rates.tape_type)
         AND (tape_rates.drive IS NULL OR known.drive = tape_rates.drive)
-        AND operations.transferred_at IS NOT NULL
         AND operations.is_failed IS NOT TRUE
         AND operations.size_bytes > 0
         AND tape_rates.grouped_by
