@@ -4147,6 +4147,30 @@ class Mart:
             ORDER BY archive, source, reason
         """
 
+    def in_words(
+        self,
+        *,
+        value: float,
+        unit: str,
+    ) -> pl.DataFrame:
+        """The number, rounded, and the unit that fits its magnitude (22.2 GB, 1.5 min, 71.0 %, 1,234);
+        null for null.
+
+        A number with its unit, as a person would write it. kB, MB, GB, TB and PB are powers of ten.
+
+        Args:
+            value: the number
+            unit: bytes, s (seconds), h (hours), ratio (0 to 1, written in %), or any other word, of a
+                count; null for none
+
+        In SQL:
+
+            SELECT archive, starts_on, direction, mart.in_words(sum(size_bytes)::double precision, 'bytes') AS moved
+            FROM mart.daily_activity(since => now() - INTERVAL '1 month')
+            GROUP BY archive, starts_on, direction
+            ORDER BY archive, starts_on, direction
+        """
+
     def incidences(
         self,
         *,
@@ -4963,6 +4987,119 @@ class Mart:
             FROM mart.monthly_rates(since => now() - INTERVAL '2 years')
             WHERE kind = 'measured'
             ORDER BY archive, interface, direction, starts_on
+        """
+
+    def morning_days(
+        self,
+        *,
+        archive: str | None = None,
+        until: Moment | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive and day.
+
+        The last closed day of an archive, and the same weekdays of the four weeks before, with which it
+        is compared. The last closed day is the last local day that ended before the data do, that is,
+        before the last line of the counted logs. Days that the logs do not cover whole are left out.
+
+        Args:
+            archive: only this archive (null = all)
+            until: as it was at this time, if the logs reach further (null = to the last line)
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            weeks_ago: 0 for the last closed day, 1 to 4 for the same weekdays before
+            starts_at: when the day begins
+            ends_at: when the day ends
+            data_until: how far the data reach
+            starts_on: local date of the day, in the archive's own zone
+
+        In SQL:
+
+            SELECT archive, weeks_ago, starts_on, data_until
+            FROM mart.morning_days()
+            ORDER BY archive, weeks_ago
+        """
+
+    def morning_figures(
+        self,
+        *,
+        archive: str | None = None,
+        until: Moment | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive with a closed day, and figure.
+
+        What to look at in the morning: figures of the last closed day, next to the same weekdays of the
+        four weeks before. The last closed day is the last local day that ended before the data do. What
+        is not known is null, and the sentence says why. Recalls are the stages that did not fail, where
+        there are logs of stages; elsewhere, the gets that took 8 s or longer to open. Their time is
+        that of the stage, or of the open.
+
+        Args:
+            archive: only this archive (null = all)
+            until: as it was at this time, if the logs reach further (null = to the last line)
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            figure_number: 1 to 9, the order of the figures
+            figure: transfers (failed ones included), bytes put, bytes got, failed transfers, hit ratio,
+                recalls, median and 95 % quantile of the recall time, or hours in which no transfer
+                ended (ten minutes at a time, without recorded outages)
+            unit: bytes, s, h or ratio (0 to 1); null for a count
+            value: the figure of the last closed day; null if it is not known
+            usual_value: its median over the same weekdays of the four weeks before, as far as it is
+                known; null if of none
+            usual_low: least of these
+            usual_high: greatest of these
+            usual_day_count: of how many of these days it is known
+            change: value - usual_value
+            change_ratio: change over usual_value; null if that is 0
+            unknown_count: for how many transfers, gets or stages of the day it is not known; value is
+                without them
+            sentence: how the value compares with these days (mart.in_words), how many are not known, or
+                why the value is not known
+            data_until: how far the data reach
+            starts_on: local date of the last closed day, in the archive's own zone
+
+        In SQL:
+
+            SELECT archive, starts_on, figure, mart.in_words(value, unit) AS value, sentence
+            FROM mart.morning_figures()
+            ORDER BY archive, figure_number
+        """
+
+    def morning_values(
+        self,
+        *,
+        archive: str | None = None,
+        until: Moment | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive, day and figure.
+
+        The figures of mart.morning_figures on each day of mart.morning_days. They are read from cells,
+        and from no fact, unless a staging bypass covers part of a day. Recalls are the stages that did
+        not fail, where there are logs of stages; elsewhere, the gets that took 8 s or longer to open.
+
+        Args:
+            archive: only this archive (null = all)
+            until: as it was at this time, if the logs reach further (null = to the last line)
+
+        Columns:
+            archive: name of the archive
+            weeks_ago: 0 for the last closed day, 1 to 4 for the same weekdays before
+            figure_number: number of the figure, as in mart.morning_figures
+            value: value of the figure; null if it is not known
+            unknown_count: for how many transfers, gets or stages of the day it is not known; value is
+                without them
+            is_inferred: whether recalls are only inferred from open times
+
+        In SQL:
+
+            SELECT archive, weeks_ago, value AS transfer_count
+            FROM mart.morning_values()
+            WHERE figure_number = 1
+            ORDER BY archive, weeks_ago
         """
 
     def mount_days(
