@@ -10,7 +10,7 @@ from typing import Any
 import psycopg
 import yaml
 
-from tapewise.dashboards.datasets import FUNCTIONS
+from tapewise.dashboards.datasets import FUNCTIONS, OF_CLOSED_DAY, OF_OWN_DAYS
 
 ASSETS = Path(__file__).resolve().parents[2] / "dashboards" / "assets"
 EPOCH = datetime(1970, 1, 1)
@@ -107,6 +107,13 @@ def _source(connection: psycopg.Connection, dataset: str, choice: Choice) -> tup
         if value:
             arguments[name] = value
             calls[name] = f"%({name})s::timestamp AT TIME ZONE 'America/Los_Angeles'"
+    if dataset in OF_OWN_DAYS | OF_CLOSED_DAY:
+        calls = {name: value for name, value in calls.items() if name not in ("since", "until")}
+    if dataset in OF_OWN_DAYS:
+        calls = {"archive": calls["archive"]}
+    if dataset == "failures":  # the demo's last closed day, a Friday
+        calls |= {"since": "'1998-10-30 00:00-08'", "until": "'1998-10-31 00:00-08'"}
+        calls |= {"grouped_by": "'{code,interface,direction,client}'"}
     if dataset == "open_time_clusters":
         calls |= {"size_from_bytes": "0", "boundaries_s": "ARRAY[8, 60, 130]"}
     if dataset == "idle_intervals":

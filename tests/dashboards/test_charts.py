@@ -37,7 +37,7 @@ CHOICES = {
 EMPTY = {
     "the simulated archive": {
         "open_times", "open_time_clusters", "workload_classes", "class_counts",
-        "rejects_by_reason", "ignored_by_reason",
+        "rejects_by_reason", "ignored_by_reason", "reject_news", "worst_failures",
     }
 }  # fmt: skip
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tapewise.dashboards.browser import Browser, open_browser
+from tapewise.dashboards.browser import WINDOW, Browser, open_browser
 from tapewise.dashboards.recording import list_filtered, normalise
 from tapewise.dashboards.service import Service
 from tapewise.schema.database import Role, Warehouse
@@ -104,6 +104,23 @@ def check_questions(browser: Browser, dashboard: dict[str, Any]) -> None:
         assert asked == recorded[title], f"{title}: run `python -m tapewise.dashboards.recording`"
 
 
+def test_a_viewer_begins_with_this_morning(browser: Browser, pictures: Path) -> None:
+    """All of the page is seen at once on a usual screen, apart from the table of empty charts."""
+    browser.page.set_viewport_size({"width": 1440, "height": 900})
+    for path in ("", "superset/welcome/"):
+        browser.open(path)
+        assert browser.page.url.endswith("/superset/dashboard/tapewise-morning/")
+    charts = browser.page.locator("[data-test=chart-grid-component]")
+    for number in range(charts.count() - 1):
+        box = charts.nth(number).bounding_box()
+        assert box is not None and box["y"] + box["height"] <= 900
+    tiles = browser.page.locator("[data-test-chart-name^='The last closed day'] tbody tr")
+    texts = [text for text in tiles.all_inner_texts() if text.strip()]
+    assert len(texts) == 9 and "1,463" in texts[0] and "usual: 1,568" in texts[0]
+    browser.page.screenshot(path=pictures / "first.png")
+    browser.page.set_viewport_size(WINDOW)
+
+
 def test_a_renamed_column_is_noticed(browser: Browser, warehouse: Warehouse) -> None:
     check_page(browser, "data-quality")
     with warehouse.connect(Role.OWNER, autocommit=True) as owner:
@@ -119,6 +136,8 @@ def test_the_filters_are_the_configured_ones() -> None:
     for name, dashboard in DASHBOARDS.items():
         names = [each["name"] for each in dashboard["metadata"]["native_filter_configuration"]]
         wanted = ["Archive", "Time", "Interface", "Direction", "Client", "Class of service"]
+        if name == "morning":  # it is about one day
+            wanted = ["Archive"]
         assert names == wanted + (["Workload model"] if name == "workload" else [])
         archive = dashboard["metadata"]["native_filter_configuration"][0]
         assert archive["controlValues"]["multiSelect"] is False

@@ -17,6 +17,8 @@ EXCEPTIONS = {
     **dict.fromkeys(
         ("lower_envelopes", "residuals_get", "residuals_put", "size_time_get", "size_time_put"), "transfers"
     ),
+    # Of one day.
+    "worst_failures": "transfers",
     # Around the ten minutes in which a silence may have begun or ended.
     "silences": "transfers",
 }
