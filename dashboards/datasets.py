@@ -29,13 +29,8 @@ DATABASE_UUID = "f5fb4be1-67e8-5b04-a4cb-19b6a3c94d3f"
 NAMESPACE = uuid.UUID(DATABASE_UUID)
 
 VIEWS = [
-    "archive_summaries",
-    "archives",
-    "line_fates",
-    "source_states",
-    "transfers",
-    "workload_classes",
-    "workload_models",
+    *("archive_summaries", "archives", "line_fates", "recorded_changes", "source_states", "transfers"),
+    *("workload_classes", "workload_models"),
 ]
 FUNCTIONS = [
     "cache_hits",
@@ -43,12 +38,15 @@ FUNCTIONS = [
     "daily_activity",
     "failures",
     "flagged_transfers",
+    "growth",
+    "growth_forecast",
     "hour_profiles",
     "idle_intervals",
     "idle_windows",
     "lower_envelopes",
     "monthly_rates",
     "morning_figures",
+    "net_growth",
     "open_time_bins",
     "open_time_clusters",
     "records",

@@ -25,11 +25,7 @@ OF_CLIENT_CELLS = {
     *("open_time_bins", "open_time_clusters", "records", "request_quantiles", "size_times", "user_shares"),
 }
 OF_ALL_TIME = {
-    "failures",
-    "line_fates",
-    "morning_figures",
-    "reject_news",
-    "source_states",
+    *("failures", "line_fates", "morning_figures", "recorded_changes", "reject_news", "source_states"),
     "workload_classes",
 }
 METADATA = {
@@ -188,6 +184,10 @@ CROSS JOIN LATERAL (
                     ON days.archive = cells.archive AND days.starts_on = cells.starts_on
                 WHERE days.weeks_ago = 0 AND cells.failed_count > 0
             ) THEN 'no transfer of the last closed day is known to have failed'
+            WHEN charts.view_name = 'recorded_changes' AND NOT EXISTS (
+                SELECT FROM mart.recorded_changes AS recorded
+                WHERE recorded.archive = asked.archive
+            ) THEN 'no outage and no change was recorded'
             WHEN charts.view_name = 'morning_figures' AND NOT EXISTS (
                 SELECT FROM mart.morning_days(archive => asked.archive)
             ) THEN 'the logs cover no whole day'
