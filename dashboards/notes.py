@@ -15,6 +15,8 @@ NAME = "page_notes"
 # Functions that only cover gets, whatever the filter says. For other functions, the chart's own condition
 # shows the direction.
 OF_GETS = {"cache_hits", "open_time_bins", "open_time_clusters", "stage_times"}
+# A get adds and removes nothing.
+OF_PUTS = {"net_growth"}
 OF_ONE_INTERFACE = {"residual_blocks", "size_times"}
 OF_A_MODEL = {"class_days", "workload_classes"}
 # Functions whose answers `tapewise refresh` prepares if there are many transfers, and one that uses them.
@@ -295,7 +297,7 @@ def _list_charts() -> list[tuple[Any, ...]]:
             rows.append(
                 (
                     *(dashboard["dashboard_title"], place, chart["slice_name"], view),
-                    *(direction or ("get" if view in OF_GETS else None), fate),
+                    *(direction or ("get" if view in OF_GETS else "put" if view in OF_PUTS else None), fate),
                     *(view not in OF_ALL_TIME, view in OF_ONE_INTERFACE, view in OF_A_MODEL),
                     view in OF_PREPARED,
                 )

@@ -60,12 +60,13 @@ THEME_DARK = config.THEME_DARK | {
 }
 
 
-def _lead_home(app: Flask) -> None:
+def _find_home() -> Response | None:
     """Superset's own first page lists pages by age; ours is This morning."""
+    return redirect(HOME) if request.path in ("/", "/superset/welcome/") else None
 
-    @app.before_request
-    def lead_home() -> Response | None:
-        return redirect(HOME) if request.path in ("/", "/superset/welcome/") else None
+
+def _lead_home(app: Flask) -> None:
+    app.before_request(_find_home)
 
 
 FLASK_APP_MUTATOR = _lead_home

@@ -266,6 +266,44 @@ class Mart:
             WHERE archive = 'hpss' AND NOT is_held
         """
 
+    def archive_summaries(
+        self,
+        *,
+        archive: Values = None,
+        kind: Values = None,
+        timezone: Values = None,
+        source_count: Values = None,
+        transfer_count: Values = None,
+        data_until: Values = None,
+        data_until_local: Values = None,
+        first_on: Values = None,
+        last_on: Values = None,
+    ) -> pl.DataFrame:
+        """One row per archive.
+
+        What an archive's warehouse holds, in one row. It is read from cells and from what loads note,
+        and from no fact.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            timezone: its time zone (IANA name)
+            source_count: sources that are counted
+            transfer_count: transfers, failed ones included
+            data_until: last line of the counted sources; null if nothing was loaded
+            data_until_local: the same by the archive's own clock
+            first_on: local date on which the first transfer ended; null without transfers
+            last_on: local date on which the last transfer ended; null without transfers
+
+        In SQL:
+
+            SELECT archive, kind, transfer_count, first_on, last_on, data_until
+            FROM mart.archive_summaries
+            ORDER BY archive
+        """
+
     def archives(
         self,
         *,
@@ -6854,6 +6892,43 @@ class Mart:
             ORDER BY reported_on, interface, figure
         """
 
+    def recorded_changes(
+        self,
+        *,
+        archive: Values = None,
+        kind: Values = None,
+        change: Values = None,
+        class_of_service: Values = None,
+        note: Values = None,
+        started_at: Values = None,
+        ended_at: Values = None,
+        started_local: Values = None,
+        ended_local: Values = None,
+    ) -> pl.DataFrame:
+        """One row per outage or change.
+
+        Outages and changes of the configuration that people recorded, together. No log reports them.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            change: scheduled outage, unscheduled outage, staging bypass, tape only or other
+            class_of_service: the class of service that it applies to, null if it applies to all
+            note: what is known about it
+            started_at: when it began
+            ended_at: when it ended, null if it has not
+            started_local: when it began, by the archive's own clock
+            ended_local: when it ended, by the archive's own clock
+
+        In SQL:
+
+            SELECT archive, change, note, started_local, ended_local
+            FROM mart.recorded_changes
+            ORDER BY archive, started_local
+        """
+
     def records(
         self,
         *,
@@ -6909,6 +6984,42 @@ class Mart:
             FROM mart.records(since => now() - INTERVAL '1 year')
             WHERE kind = 'measured'
             ORDER BY archive, record_number
+        """
+
+    def reject_news(
+        self,
+        *,
+        archive: str | None = None,
+        until: Moment | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive, source and reason.
+
+        Why lines were rejected, and whether the reason is new. It is new if all files with such lines
+        begin on the last closed day or later (mart.morning_days). In a file that began before, such a
+        line may be of any day, so it is not new.
+
+        Args:
+            archive: only this archive (null = all)
+            until: without files that begin at this time or later (null = all)
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            source: the stream of logs
+            reason: why the lines could not be parsed
+            line_count: such lines in all these files
+            file_count: files with such lines
+            is_new: whether all these files begin on the last closed day or later; null if one has no
+                event, or if there is no closed day
+            first_file_at: first event of the first of these files
+            first_file_on: its local date, in the archive's own zone
+
+        In SQL:
+
+            SELECT archive, source, reason, line_count, first_file_on
+            FROM mart.reject_news()
+            WHERE is_new
+            ORDER BY archive, source, reason
         """
 
     def rejected_reasons(

@@ -39,7 +39,7 @@ WITH names AS (
         ) AS figures (figure_number, figure, unit, why)
 ),
 
--- Both functions are read once, because each lists the days anew.
+-- The last closed day itself.
 days AS MATERIALIZED (
     SELECT found.*
     FROM mart.morning_days(archive => morning_figures.archive, until => morning_figures.until) AS found

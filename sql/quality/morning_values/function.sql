@@ -21,8 +21,14 @@ WITH days AS MATERIALIZED (
 evidence AS MATERIALIZED (
     SELECT
         archives.archive,
-        EXISTS (SELECT FROM mart.stage_cells AS cells WHERE cells.archive = archives.archive) AS has_stages,
-        EXISTS (SELECT FROM mart.open_cells AS cells WHERE cells.archive = archives.archive) AS has_opens
+        exists(
+            SELECT 1 FROM mart.stage_cells AS cells
+            WHERE cells.archive = archives.archive
+        ) AS has_stages,
+        exists(
+            SELECT 1 FROM mart.open_cells AS cells
+            WHERE cells.archive = archives.archive
+        ) AS has_opens
     FROM (SELECT DISTINCT days.archive FROM days) AS archives
 ),
 
@@ -48,7 +54,8 @@ activity AS (
     LEFT JOIN
         LATERAL mart.daily_activity(
             archive => days.archive, since => days.starts_at, until => days.ends_at
-        ) AS found ON TRUE
+        ) AS found
+        ON TRUE
     GROUP BY days.archive, days.weeks_ago
 ),
 
@@ -99,7 +106,8 @@ idle AS (
     LEFT JOIN
         LATERAL mart.idle_windows(
             archive => days.archive, since => days.starts_at, until => days.ends_at
-        ) AS found ON TRUE
+        ) AS found
+        ON TRUE
 ),
 
 -- How many recalls took how long, by the lower edge of their bin. A stage without a duration has no bin.

@@ -30,7 +30,11 @@ WITH reasons AS (
     INNER JOIN mart.log_files AS files ON reasons.log_file_id = files.log_file_id
     WHERE
         (reject_news.archive IS NULL OR reasons.archive = reject_news.archive)
-        AND (reject_news.until IS NULL OR files.first_event_at IS NULL OR files.first_event_at < reject_news.until)
+        AND (
+            reject_news.until IS NULL
+            OR files.first_event_at IS NULL
+            OR files.first_event_at < reject_news.until
+        )
     GROUP BY reasons.archive, reasons.kind, reasons.source, reasons.reason
 )
 
