@@ -26,10 +26,10 @@ SEVERAL = {
     # Of one day, and of the day after, for retries.
     "worst_failures": {"requests", "transfers"},
     # Files are followed here; a real archive is recounted by `tapewise refresh` (decision 0027).
-    **dict.fromkeys(
-        ("growth_by_month", "growth_forecast", "growth_table", "net_growth"),
-        {"namespace_events", "transfers"},
-    ),
+    **{
+        name: {"namespace_events", "transfers"}
+        for name in ("growth_by_month", "growth_forecast", "growth_table", "net_growth")
+    },
 }
 
 

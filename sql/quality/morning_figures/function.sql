@@ -34,7 +34,7 @@ WITH names AS (
             (5, 'hit ratio', 'ratio', 'of no get it is known whether the file was on disk'),
             (6, 'recalls', NULL, 'there is no log of stages and no open time'),
             (7, 'recall time, median', 's', 'no recall of the day has a time'),
-            (8, 'recall time, 95 %', 's', 'no recall of the day has a time'),
+            (8, 'recall time, 95th percentile', 's', 'no recall of the day has a time'),
             (9, 'hours in which no transfer ended', 'h', 'the hour of a transfer is not known')
         ) AS figures (figure_number, figure, unit, why)
 ),

@@ -25,7 +25,7 @@ SELECT
                 WHEN abs(in_words.value) < 172800 THEN to_char(in_words.value / 3600, 'FM90.0') || ' h'
                 ELSE to_char(in_words.value / 86400, 'FM999,990.0') || ' days'
             END
-        WHEN in_words.unit = 'ratio' THEN to_char(in_words.value * 100, 'FM999,990.0') || ' %'
+        WHEN in_words.unit = 'ratio' THEN to_char(in_words.value * 100, 'FM999,990.0') || ' ' || chr(37)
         WHEN in_words.unit = 'h' THEN to_char(in_words.value, 'FM999,990.0') || ' h'
         ELSE
             concat_ws(
