@@ -719,8 +719,8 @@ def drop_what_never_runs(plan: str) -> str:
     return "\n".join(lines)
 
 
-# The density of open times is always that of requests.
-@pytest.mark.parametrize("name", sorted({*BY_DAY, *DAYS} - {"open_time_valleys"}))
+# The density of open times is always that of requests. test_page_plans.py runs what is asked in the morning.
+@pytest.mark.parametrize("name", sorted({*BY_DAY, *DAYS} - {"open_time_valleys", *MORNING}))
 def test_questions_of_days_read_no_facts(database: psycopg.Connection, name: str) -> None:
     insert_rows(database, {"transfers": [{"ended_at": moment} for moment in THREE_MONTHS]})
     arguments = "'llnl', '1998-04-03', '1998-04-29', 'nft', 'get', NULL, 'a'"
