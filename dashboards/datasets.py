@@ -28,20 +28,29 @@ FOLDER = Path(__file__).parent / "assets" / "datasets" / "tapewise"
 DATABASE_UUID = "f5fb4be1-67e8-5b04-a4cb-19b6a3c94d3f"
 NAMESPACE = uuid.UUID(DATABASE_UUID)
 
-VIEWS = ["archives", "line_fates", "source_states", "transfers", "workload_classes", "workload_models"]
+VIEWS = [
+    *("archive_summaries", "archives", "line_fates", "recorded_changes", "source_states", "transfers"),
+    *("workload_classes", "workload_models"),
+]
 FUNCTIONS = [
     "cache_hits",
     "class_days",
     "daily_activity",
+    "failures",
     "flagged_transfers",
+    "growth",
+    "growth_forecast",
     "hour_profiles",
     "idle_intervals",
     "idle_windows",
     "lower_envelopes",
     "monthly_rates",
+    "morning_figures",
+    "net_growth",
     "open_time_bins",
     "open_time_clusters",
     "records",
+    "reject_news",
     "request_quantiles",
     "residual_blocks",
     "size_times",
@@ -52,12 +61,14 @@ FUNCTIONS = [
 # - open_time_clusters covers files of all sizes, not only of about 100 MB, and uses SDSC's boundaries, as
 #   open_time_bins does.
 # - idle_intervals covers silences of an hour or more.
+# - failures are grouped by code, interface, direction and client.
 # - class_days covers the classes of one model (the first by name if none is chosen).
 MORE_ARGUMENTS = {
     "open_time_clusters": "size_from_bytes => 0, boundaries_s => ARRAY[8, 60, 130]",
     "idle_intervals": "shortest_s => 3600",
     "class_days": "model => chosen.model",
     "cache_hits": "grouped_by => groupings.grouped_by",
+    "failures": "grouped_by => ARRAY['code', 'interface', 'direction', 'client']",
 }
 # Functions that group by one column a call, and the groupings that charts choose from. PostgreSQL applies the
 # condition of a chart before it calls the function, so each chart calls it once.
@@ -71,6 +82,11 @@ CHOSEN = {
         for name in ("interface", "direction")
     ),
 }
+
+# Functions that choose their own days, whatever range is chosen, and functions that are asked about the last
+# closed day.
+OF_OWN_DAYS = {"morning_figures", "reject_news"}
+OF_CLOSED_DAY = {"failures"}
 
 # Columns that come before the function's own.
 MORE_COLUMNS = {
@@ -97,14 +113,19 @@ class Dataset:
             return f"SELECT * FROM mart.{self.name}"  # noqa: S608  # one of VIEWS
         choice = write_choice(self.name, with_filters=with_filters)
         arguments = ["archive => chosen.archive"]
+        accepted = self._read_metadata()["arguments"]
+        if self.name in OF_CLOSED_DAY:
+            arguments += ["since => chosen.starts_at", "until => chosen.ends_at"]
         if with_filters:
-            arguments.append(f"since => {write_time('from_dttm', 'chosen')}")
-            arguments.append(f"until => {write_time('to_dttm', 'chosen')}")
+            if self.name not in OF_OWN_DAYS | OF_CLOSED_DAY:
+                arguments.append(f"since => {write_time('from_dttm', 'chosen')}")
+                arguments.append(f"until => {write_time('to_dttm', 'chosen')}")
             arguments += [
                 f"{name} => chosen.{name}"
                 if (self.name, name) in CHOSEN
                 else f"{name} => {write_value(name)}"
                 for name in ASKED
+                if name in accepted
             ]
         else:
             arguments += [f"{name} => chosen.{name}" for name in ASKED if (self.name, name) in CHOSEN]

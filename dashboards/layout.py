@@ -11,10 +11,20 @@ from typing import Any
 LETTERS_A_COLUMN = 12
 LINE_UNITS = 2.6
 MARGIN_UNITS = 4
+# The chart that says what is shown.
+FIRST = "archive_shown"
+# Pages in the order of their links; others follow by name.
+ORDER = ("tapewise-morning", "tapewise-overview")
 
 
-def place_descriptions(dashboard: dict[str, Any], descriptions: dict[str, str]) -> dict[str, Any]:
-    """Put each chart into a column, above its description; `descriptions` has the charts' UUIDs as keys."""
+def place_descriptions(
+    dashboard: dict[str, Any], descriptions: dict[str, str], pages: dict[str, str]
+) -> dict[str, Any]:
+    """Put each chart into a column, above its description; `descriptions` has the charts' UUIDs as keys.
+
+    Below the first chart, which says what is shown, are also links to the other pages; `pages` has their
+    titles by slug.
+    """
     position = copy.deepcopy(dashboard["position"])
     parts = [part for part in position.values() if isinstance(part, dict)]
     for chart in [part for part in parts if part.get("type") == "CHART"]:
@@ -22,6 +32,8 @@ def place_descriptions(dashboard: dict[str, Any], descriptions: dict[str, str]) 
         name = chart["id"].removeprefix("CHART-")
         column, words = f"COLUMN-{name}", f"MARKDOWN-{name}"
         width, text = chart["meta"]["width"], descriptions[chart["meta"]["uuid"]]
+        if name == FIRST:
+            text = f"{write_links(dashboard['slug'], pages)}\n\n{text}"
         children = position[row]["children"]
         position[row]["children"] = [column if each == chart["id"] else each for each in children]
         position[column] = {
@@ -40,6 +52,14 @@ def place_descriptions(dashboard: dict[str, Any], descriptions: dict[str, str]) 
         }
         chart["parents"] = [*ancestors, row, column]
     return dashboard | {"position": position}
+
+
+def write_links(slug: str, pages: dict[str, str]) -> str:
+    """Write the titles of all pages, as links except for the page itself."""
+    return " · ".join(
+        f"**{title}**" if each == slug else f"[{title}](/superset/dashboard/{each}/)"
+        for each, title in pages.items()
+    )
 
 
 def find_height(text: str, width: int) -> int:

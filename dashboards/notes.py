@@ -15,6 +15,8 @@ NAME = "page_notes"
 # Functions that only cover gets, whatever the filter says. For other functions, the chart's own condition
 # shows the direction.
 OF_GETS = {"cache_hits", "open_time_bins", "open_time_clusters", "stage_times"}
+# A get adds and removes nothing.
+OF_PUTS = {"net_growth"}
 OF_ONE_INTERFACE = {"residual_blocks", "size_times"}
 OF_A_MODEL = {"class_days", "workload_classes"}
 # Functions whose answers `tapewise refresh` prepares if there are many transfers, and one that uses them.
@@ -24,7 +26,10 @@ OF_CLIENT_CELLS = {
     *("cache_hits", "daily_activity", "flagged_transfers", "hour_profiles", "idle_windows", "monthly_rates"),
     *("open_time_bins", "open_time_clusters", "records", "request_quantiles", "size_times", "user_shares"),
 }
-OF_ALL_TIME = {"line_fates", "source_states", "workload_classes"}
+OF_ALL_TIME = {
+    *("failures", "line_fates", "morning_figures", "recorded_changes", "reject_news", "source_states"),
+    "workload_classes",
+}
 METADATA = {
     "summary": "Which charts of a page have nothing to show for the filters, and why.",
     "one_row_is": "one row per chart for which a reason is known, and one per page for the others",
@@ -175,6 +180,19 @@ CROSS JOIN LATERAL (
                 SELECT FROM mart.line_fates AS fates
                 WHERE fates.archive = asked.archive AND fates.fate = charts.fate
             ) THEN 'no line of this archive was ' || charts.fate
+            WHEN charts.view_name = 'failures' AND NOT EXISTS (
+                SELECT FROM mart.morning_days(archive => asked.archive) AS days
+                INNER JOIN mart.day_cells AS cells
+                    ON days.archive = cells.archive AND days.starts_on = cells.starts_on
+                WHERE days.weeks_ago = 0 AND cells.failed_count > 0
+            ) THEN 'no transfer of the last closed day is known to have failed'
+            WHEN charts.view_name = 'recorded_changes' AND NOT EXISTS (
+                SELECT FROM mart.recorded_changes AS recorded
+                WHERE recorded.archive = asked.archive
+            ) THEN 'no outage and no change was recorded'
+            WHEN charts.view_name = 'morning_figures' AND NOT EXISTS (
+                SELECT FROM mart.morning_days(archive => asked.archive)
+            ) THEN 'the logs cover no whole day'
             WHEN charts.is_of_time AND NOT transfers.is_any_in_range
                 THEN coalesce(
                     'no transfer that the filters choose ended in this time; those of the archive ended from '
@@ -270,15 +288,16 @@ def _list_charts() -> list[tuple[Any, ...]]:
         on_page = [charts[part["meta"]["uuid"]] for part in parts if part.get("type") == "CHART"]
         for place, chart in enumerate(on_page):
             view = names.get(chart["dataset_uuid"], NAME)
-            if view in (NAME, "archives"):
+            if view in (NAME, "archive_summaries"):
                 continue
             conditions = " ".join(each["sqlExpression"] for each in chart["params"]["adhoc_filters"])
             direction = next((each for each in ("get", "put") if f"direction = '{each}'" in conditions), None)
-            fate = next((each for each in ("rejected", "ignored") if f"fate = '{each}'" in conditions), None)
+            fates = [each for each in ("rejected", "ignored") if f"fate = '{each}'" in conditions]
+            fate = "rejected" if view == "reject_news" else next(iter(fates), None)
             rows.append(
                 (
                     *(dashboard["dashboard_title"], place, chart["slice_name"], view),
-                    *(direction or ("get" if view in OF_GETS else None), fate),
+                    *(direction or ("get" if view in OF_GETS else "put" if view in OF_PUTS else None), fate),
                     *(view not in OF_ALL_TIME, view in OF_ONE_INTERFACE, view in OF_A_MODEL),
                     view in OF_PREPARED,
                 )

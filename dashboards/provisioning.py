@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from layout import place_descriptions
+from layout import ORDER, place_descriptions
 from superset.app import create_app
 from superset_config import read_secret
 
@@ -65,11 +65,14 @@ def read_assets(reader_url: str) -> dict[str, str]:
     descriptions = {
         asset["uuid"]: asset["description"] for name, asset in assets.items() if name.startswith("charts/")
     }
+    dashboards = [asset for name, asset in assets.items() if name.startswith("dashboards/")]
+    dashboards.sort(key=lambda each: (*(each["slug"] != slug for slug in ORDER), each["dashboard_title"]))
+    pages = {each["slug"]: each["dashboard_title"] for each in dashboards}
     for name, asset in assets.items():
         if name.startswith("databases/"):
             contents[name] = yaml.safe_dump(asset | {"sqlalchemy_uri": reader_url})
         if name.startswith("dashboards/"):
-            contents[name] = yaml.safe_dump(place_descriptions(asset, descriptions))
+            contents[name] = yaml.safe_dump(place_descriptions(asset, descriptions, pages))
     return contents
 
 

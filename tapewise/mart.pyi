@@ -266,6 +266,44 @@ class Mart:
             WHERE archive = 'hpss' AND NOT is_held
         """
 
+    def archive_summaries(
+        self,
+        *,
+        archive: Values = None,
+        kind: Values = None,
+        timezone: Values = None,
+        source_count: Values = None,
+        transfer_count: Values = None,
+        data_until: Values = None,
+        data_until_local: Values = None,
+        first_on: Values = None,
+        last_on: Values = None,
+    ) -> pl.DataFrame:
+        """One row per archive.
+
+        What an archive's warehouse holds, in one row. It is read from cells and from what loads note,
+        and from no fact.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            timezone: its time zone (IANA name)
+            source_count: sources that are counted
+            transfer_count: transfers, failed ones included
+            data_until: last line of the counted sources; null if nothing was loaded
+            data_until_local: the same by the archive's own clock
+            first_on: local date on which the first transfer ended; null without transfers
+            last_on: local date on which the last transfer ended; null without transfers
+
+        In SQL:
+
+            SELECT archive, kind, transfer_count, first_on, last_on, data_until
+            FROM mart.archive_summaries
+            ORDER BY archive
+        """
+
     def archives(
         self,
         *,
@@ -4147,6 +4185,30 @@ class Mart:
             ORDER BY archive, source, reason
         """
 
+    def in_words(
+        self,
+        *,
+        value: float,
+        unit: str,
+    ) -> pl.DataFrame:
+        """The number, rounded, and the unit that fits its magnitude (22.2 GB, 1.5 min, 71.0 %, 1,234);
+        null for null.
+
+        A number with its unit, as a person would write it. kB, MB, GB, TB and PB are powers of ten.
+
+        Args:
+            value: the number
+            unit: bytes, s (seconds), h (hours), ratio (0 to 1, written in %), or any other word, of a
+                count; null for none
+
+        In SQL:
+
+            SELECT archive, starts_on, direction, mart.in_words(sum(size_bytes)::double precision, 'bytes') AS moved
+            FROM mart.daily_activity(since => now() - INTERVAL '1 month')
+            GROUP BY archive, starts_on, direction
+            ORDER BY archive, starts_on, direction
+        """
+
     def incidences(
         self,
         *,
@@ -4963,6 +5025,119 @@ class Mart:
             FROM mart.monthly_rates(since => now() - INTERVAL '2 years')
             WHERE kind = 'measured'
             ORDER BY archive, interface, direction, starts_on
+        """
+
+    def morning_days(
+        self,
+        *,
+        archive: str | None = None,
+        until: Moment | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive and day.
+
+        The last closed day of an archive, and the same weekdays of the four weeks before, with which it
+        is compared. The last closed day is the last local day that ended before the data do, that is,
+        before the last line of the counted logs. Days that the logs do not cover whole are left out.
+
+        Args:
+            archive: only this archive (null = all)
+            until: as it was at this time, if the logs reach further (null = to the last line)
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            weeks_ago: 0 for the last closed day, 1 to 4 for the same weekdays before
+            starts_at: when the day begins
+            ends_at: when the day ends
+            data_until: how far the data reach
+            starts_on: local date of the day, in the archive's own zone
+
+        In SQL:
+
+            SELECT archive, weeks_ago, starts_on, data_until
+            FROM mart.morning_days()
+            ORDER BY archive, weeks_ago
+        """
+
+    def morning_figures(
+        self,
+        *,
+        archive: str | None = None,
+        until: Moment | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive with a closed day, and figure.
+
+        What to look at in the morning: figures of the last closed day, next to the same weekdays of the
+        four weeks before. The last closed day is the last local day that ended before the data do. What
+        is not known is null, and the sentence says why. Recalls are the stages that did not fail, where
+        there are logs of stages; elsewhere, the gets that took 8 s or longer to open. Their time is
+        that of the stage, or of the open.
+
+        Args:
+            archive: only this archive (null = all)
+            until: as it was at this time, if the logs reach further (null = to the last line)
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            figure_number: 1 to 9, the order of the figures
+            figure: transfers (failed ones included), bytes put, bytes got, failed transfers, hit ratio,
+                recalls, median and 95 % quantile of the recall time, or hours in which no transfer
+                ended (ten minutes at a time, without recorded outages)
+            unit: bytes, s, h or ratio (0 to 1); null for a count
+            value: the figure of the last closed day; null if it is not known
+            usual_value: its median over the same weekdays of the four weeks before, as far as it is
+                known; null if of none
+            usual_low: least of these
+            usual_high: greatest of these
+            usual_day_count: of how many of these days it is known
+            change: value - usual_value
+            change_ratio: change over usual_value; null if that is 0
+            unknown_count: for how many transfers, gets or stages of the day it is not known; value is
+                without them
+            sentence: how the value compares with these days (mart.in_words), how many are not known, or
+                why the value is not known
+            data_until: how far the data reach
+            starts_on: local date of the last closed day, in the archive's own zone
+
+        In SQL:
+
+            SELECT archive, starts_on, figure, mart.in_words(value, unit) AS value, sentence
+            FROM mart.morning_figures()
+            ORDER BY archive, figure_number
+        """
+
+    def morning_values(
+        self,
+        *,
+        archive: str | None = None,
+        until: Moment | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive, day and figure.
+
+        The figures of mart.morning_figures on each day of mart.morning_days. They are read from cells,
+        and from no fact, unless a staging bypass covers part of a day. Recalls are the stages that did
+        not fail, where there are logs of stages; elsewhere, the gets that took 8 s or longer to open.
+
+        Args:
+            archive: only this archive (null = all)
+            until: as it was at this time, if the logs reach further (null = to the last line)
+
+        Columns:
+            archive: name of the archive
+            weeks_ago: 0 for the last closed day, 1 to 4 for the same weekdays before
+            figure_number: number of the figure, as in mart.morning_figures
+            value: value of the figure; null if it is not known
+            unknown_count: for how many transfers, gets or stages of the day it is not known; value is
+                without them
+            is_inferred: whether recalls are only inferred from open times
+
+        In SQL:
+
+            SELECT archive, weeks_ago, value AS transfer_count
+            FROM mart.morning_values()
+            WHERE figure_number = 1
+            ORDER BY archive, weeks_ago
         """
 
     def mount_days(
@@ -6717,6 +6892,43 @@ class Mart:
             ORDER BY reported_on, interface, figure
         """
 
+    def recorded_changes(
+        self,
+        *,
+        archive: Values = None,
+        kind: Values = None,
+        change: Values = None,
+        class_of_service: Values = None,
+        note: Values = None,
+        started_at: Values = None,
+        ended_at: Values = None,
+        started_local: Values = None,
+        ended_local: Values = None,
+    ) -> pl.DataFrame:
+        """One row per outage or change.
+
+        Outages and changes of the configuration that people recorded, together. No log reports them.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            change: scheduled outage, unscheduled outage, staging bypass, tape only or other
+            class_of_service: the class of service that it applies to, null if it applies to all
+            note: what is known about it
+            started_at: when it began
+            ended_at: when it ended, null if it has not
+            started_local: when it began, by the archive's own clock
+            ended_local: when it ended, by the archive's own clock
+
+        In SQL:
+
+            SELECT archive, change, note, started_local, ended_local
+            FROM mart.recorded_changes
+            ORDER BY archive, started_local
+        """
+
     def records(
         self,
         *,
@@ -6772,6 +6984,42 @@ class Mart:
             FROM mart.records(since => now() - INTERVAL '1 year')
             WHERE kind = 'measured'
             ORDER BY archive, record_number
+        """
+
+    def reject_news(
+        self,
+        *,
+        archive: str | None = None,
+        until: Moment | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive, source and reason.
+
+        Why lines were rejected, and whether the reason is new. It is new if all files with such lines
+        begin on the last closed day or later (mart.morning_days). In a file that began before, such a
+        line may be of any day, so it is not new.
+
+        Args:
+            archive: only this archive (null = all)
+            until: without files that begin at this time or later (null = all)
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            source: the stream of logs
+            reason: why the lines could not be parsed
+            line_count: such lines in all these files
+            file_count: files with such lines
+            is_new: whether all these files begin on the last closed day or later; null if one has no
+                event, or if there is no closed day
+            first_file_at: first event of the first of these files
+            first_file_on: its local date, in the archive's own zone
+
+        In SQL:
+
+            SELECT archive, source, reason, line_count, first_file_on
+            FROM mart.reject_news()
+            WHERE is_new
+            ORDER BY archive, source, reason
         """
 
     def rejected_reasons(

@@ -42,6 +42,9 @@ READING = [each for each in FUNCTIONS if reads_tables(each)]
 # only its days. Those of room read listings and daily reports, and those of growth listings and all puts.
 OTHERS = ("activity", "requests_of_day", "selected_spans", "share_ranges", "room", "room_changes")
 OTHERS += ("listed_totals", "listed_ages", "growth", "growth_forecast")
+# About the last closed day, which they find themselves.
+MORNING = ("morning_days", "morning_values", "morning_figures", "reject_news")
+OTHERS += MORNING
 # Functions of drives and mounts, which know neither clients nor directions.
 OF_TAPES = [each for each in READING if "drive" in each.metadata.arguments]
 ASKED = [each for each in READING if each.name not in OTHERS and each not in OF_TAPES]
@@ -52,7 +55,7 @@ OF_CELLS = ("envelope_choices", "arrival_edges")
 ASKED_OF_FACTS = [each for each in ASKED if each.name not in (*OF_CELLS, *OF_ALL_PUTS)]
 COMPARING = [each.name for each in READING if "b" in each.metadata.arguments]
 # A few transfers and stages are too few for these.
-TOO_FEW = ("envelope_points", "open_time_clusters", "open_time_valleys", "stage_time_laws")
+TOO_FEW = ("envelope_points", "open_time_clusters", "open_time_valleys", "stage_time_laws", *MORNING)
 # Functions that read only the cells of days, unless a client is asked for.
 DAYS = ("selected_days", "selected_rates", "selected_request_days", "selected_hits", "selected_users")
 DAYS += ("selected_opens", "selected_stages", "selected_hours", "share_counts")
@@ -716,8 +719,8 @@ def drop_what_never_runs(plan: str) -> str:
     return "\n".join(lines)
 
 
-# The density of open times is always that of requests.
-@pytest.mark.parametrize("name", sorted({*BY_DAY, *DAYS} - {"open_time_valleys"}))
+# The density of open times is always that of requests. test_page_plans.py runs what is asked in the morning.
+@pytest.mark.parametrize("name", sorted({*BY_DAY, *DAYS} - {"open_time_valleys", *MORNING}))
 def test_questions_of_days_read_no_facts(database: psycopg.Connection, name: str) -> None:
     insert_rows(database, {"transfers": [{"ended_at": moment} for moment in THREE_MONTHS]})
     arguments = "'llnl', '1998-04-03', '1998-04-29', 'nft', 'get', NULL, 'a'"

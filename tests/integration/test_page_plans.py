@@ -21,6 +21,17 @@ EXCEPTIONS = {
     "silences": "transfers",
 }
 
+# Charts that read several tables.
+SEVERAL = {
+    # Of one day, and of the day after, for retries.
+    "worst_failures": {"requests", "transfers"},
+    # Files are followed here; a real archive is recounted by `tapewise refresh` (decision 0027).
+    **{
+        name: {"namespace_events", "transfers"}
+        for name in ("growth_by_month", "growth_forecast", "growth_table", "net_growth")
+    },
+}
+
 
 def find_tables(node: dict[str, Any]) -> set[str]:
     """The tables of facts that a plan's nodes have read."""
@@ -56,4 +67,4 @@ def test_pages_read_no_facts(warehouse: Warehouse) -> None:
     # Of the heat map: those of days on which a log begins or ends, or a clock changes.
     assert max(ten_minute_counts, key=lambda name: ten_minute_counts[name]) == "week_heat_map"
     assert ten_minute_counts["week_heat_map"] < cell_count / 8
-    assert found == {name: {table} for name, table in EXCEPTIONS.items()}
+    assert found == {name: {table} for name, table in EXCEPTIONS.items()} | SEVERAL

@@ -1,17 +1,26 @@
 """The cron and systemd files in contrib/ are well-formed and run an existing command."""
 
 import configparser
+import json
 import re
 import shutil
 import subprocess
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 
 from tapewise.cli import COMMANDS
+from tapewise.ingest.nightly.metrics import FATES, RefreshReport, RoundReport, SourceLines, write_metrics
+from tapewise.ingest.nightly.run import SourceOutcome
 
 CONTRIB = Path(__file__).resolve().parents[2] / "contrib"
 SYSTEMD = CONTRIB / "systemd"
+RULES = CONTRIB / "prometheus" / "tapewise.rules.yml"
+PAGE = CONTRIB / "grafana" / "tapewise-loads.json"
+METRIC = re.compile(r"\btapewise_[a-z_]+")
 
 
 def test_cron_and_systemd_run_the_same_command_with_the_same_file() -> None:
@@ -43,3 +52,56 @@ def test_systemd_accepts_the_units(tmp_path: Path) -> None:
         ["systemd-analyze", "verify", "--man=no", *units], capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.fixture
+def metrics(tmp_path: Path) -> dict[str, set[str]]:
+    """The metrics that the program writes, with their labels."""
+    now = datetime.now(UTC)
+    lines = [SourceLines("llnl", "nft", (1,) * len(FATES), now, now)]
+    outcomes = [SourceOutcome("llnl", "nft")]
+    write_metrics(tmp_path / "t.prom", RoundReport(now, now, 0, outcomes, lines, 1, RefreshReport(1, 0, 1.0)))
+    found: dict[str, set[str]] = {}
+    for name, labels in re.findall(r"^(tapewise_\w+)(?:\{(.*)\})? ", (tmp_path / "t.prom").read_text(), re.M):
+        found.setdefault(name, set()).update(re.findall(r"(\w+)=", labels))
+    return found
+
+
+def list_rules() -> list[dict[str, Any]]:
+    (group,) = yaml.safe_load(RULES.read_text())["groups"]
+    rules: list[dict[str, Any]] = group["rules"]
+    return rules
+
+
+def test_alerts_and_grafana_ask_for_metrics_that_exist(metrics: dict[str, set[str]]) -> None:
+    panels = json.loads(PAGE.read_text())["panels"]
+    expressions = [rule["expr"] for rule in list_rules()]
+    expressions += [target["expr"] for panel in panels for target in panel["targets"]]
+    used = {name for expression in expressions for name in METRIC.findall(expression)}
+    assert used <= metrics.keys()
+    # What the program writes is also shown.
+    assert metrics.keys() <= {name for panel in panels for name in METRIC.findall(json.dumps(panel))}
+    for expression in expressions:
+        labels = set.union(*(metrics[name] for name in METRIC.findall(expression)))
+        asked = re.findall(r"(\w+)=~?\"", expression)
+        for part in re.findall(r"(?:by|without|ignoring) \(([\w, ]+)\)", expression):
+            asked += part.split(", ")
+        assert set(asked) <= labels, expression
+        for fate in re.findall(r'fate="(\w+)"', expression):
+            assert fate in FATES
+
+
+def test_alerts_name_what_they_are_about(metrics: dict[str, set[str]]) -> None:
+    for rule in list_rules():
+        labels = set.union(*(metrics[name] for name in METRIC.findall(rule["expr"])))
+        text = rule["annotations"]["summary"]
+        assert set(re.findall(r"\$labels\.(\w+)", text)) == labels - {"fate"}, rule["alert"]
+        assert rule["labels"]["severity"] in ("critical", "warning", "info")
+        assert rule["annotations"]["description"]
+
+
+def test_promtool_accepts_the_alerts() -> None:
+    if shutil.which("promtool") is None:
+        pytest.skip("no promtool here")
+    done = subprocess.run(["promtool", "check", "rules", RULES], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
