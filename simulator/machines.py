@@ -14,9 +14,10 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from tapewise.schema.errors import MachineError
+from tapewise.simulator.policies import RANKS, format_size_age, parse_policy
 
 _FOLDER = files("tapewise.simulator") / "machines"
 
@@ -27,6 +28,7 @@ Interval = Annotated[float, Field(gt=0, le=1e9, allow_inf_nan=False)]
 Bytes = Annotated[int, Field(gt=0, le=1 << 53)]
 Count = Annotated[int, Field(gt=0, le=100_000)]
 Ratio = Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)]
+Exponent = Annotated[float, Field(ge=0, le=16, multiple_of=0.5)]
 
 
 class Part(BaseModel):
@@ -130,12 +132,41 @@ class Disk(Part):
 class Purge(Part):
     """When the disk is `high_ratio` full, files are removed until it is `low_ratio` full.
 
-    Files used in the last `keep_s` stay.
+    Files used in the last `keep_s` stay. `rank` says which others are removed first: one of `RANKS`, or
+    a formula (`formulas.py`). The exponents are those of `size_age`.
     """
 
     high_ratio: Ratio
     low_ratio: Ratio
     keep_s: Seconds
+    rank: str = "size_age"
+    size_exponent: Exponent = 1.0
+    age_exponent: Exponent = 1.5
+
+    @property
+    def policy(self) -> str:
+        """The rule as `policies.py` reads it: a name or a formula."""
+        if self.rank != "size_age":
+            return self.rank
+        return format_size_age(self.size_exponent, self.age_exponent)
+
+    @field_validator("rank")
+    @classmethod
+    def _check_rank(cls, rank: str) -> str:
+        if rank == "belady":
+            raise ValueError(
+                f"belady knows the future, so no machine can use it: use {', '.join(RANKS)}, or a formula"
+            )
+        parse_policy(rank)
+        return rank
+
+    @model_validator(mode="after")
+    def _check_exponents(self) -> Self:
+        for name in ("size_exponent", "age_exponent"):
+            if self.rank != "size_age" and name in self.model_fields_set:
+                raise ValueError(f'{name} belongs to rank = "size_age"')
+        parse_policy(self.policy)
+        return self
 
     @model_validator(mode="after")
     def _check_marks(self) -> Self:
