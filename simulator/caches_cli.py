@@ -70,7 +70,8 @@ def cache(
     Example: tapewise simulate cache --archive hpss --sizes 100TB..2PB
     """
     # The compiler takes seconds to load; the other commands need not wait for it.
-    from tapewise.simulator.caches import count_misses, read_uses  # noqa: PLC0415
+    from tapewise.simulator.caches import count_misses  # noqa: PLC0415
+    from tapewise.simulator.uses import read_uses  # noqa: PLC0415
 
     with open_ready_warehouse(settings) as warehouse, closing(warehouse.connect(Role.READER)) as reader:
         uses = read_uses(reader, archive, since=since, until=until)
