@@ -2,7 +2,7 @@
 
 A formula is parsed with `ast`, and never run by Python: only what is listed here is accepted. Each part of it
 gets the range of its possible values. All operations are monotonic, and so is their rounding, so no file has
-a weight outside that range. A formula is refused if a weight may not be finite.
+a weight outside that range. A formula is refused if a weight might not be finite.
 """
 
 import ast
@@ -66,7 +66,7 @@ class _Part:
 
 
 def parse_formula(text: str, variables: Mapping[str, int] = VARIABLES) -> Program:
-    """Make a program of a formula. Raises ValueError if it is not one, or a weight may not be finite."""
+    """Make a program of a formula. Raises ValueError if it is not one, or a weight might not be finite."""
     if len(text) > LONGEST:
         raise ValueError(f"a formula has at most {LONGEST} characters, this one has {len(text)}")
     if not _ACCEPTED.fullmatch(text):
@@ -158,7 +158,7 @@ def _change(operation: int, part: _Part) -> _Part:
         least, most = -most, -least
     elif operation == SQRT:
         if least < 0:
-            raise ValueError("a weight may not be finite: sqrt of a value that may be below 0")
+            raise ValueError("a weight might not be finite: sqrt of a value that may be below 0")
         least, most = float(np.sqrt(least)), float(np.sqrt(most))
     else:
         rounded = np.ceil if operation == CEIL else np.floor
@@ -177,7 +177,7 @@ def _join(operation: int, left: _Part, right: _Part) -> _Part:
         values = [one * other for one, other in pairs]
     elif operation == DIVIDE:
         if right.least <= 0 <= right.most:
-            raise ValueError("a weight may not be finite: a divisor may be 0; max(..., 1) keeps it above 0")
+            raise ValueError("a weight might not be finite: a divisor may be 0; max(..., 1) keeps it above 0")
         values = [one / other for one, other in pairs]
     elif operation == LEAST:
         values = [min(left.least, right.least), min(left.most, right.most)]
@@ -189,9 +189,9 @@ def _join(operation: int, left: _Part, right: _Part) -> _Part:
 
 def _raise(part: _Part, halves: int) -> _Part:
     if halves % 2 and part.least < 0:
-        raise ValueError("a weight may not be finite: a root of a value that may be below 0")
+        raise ValueError("a weight might not be finite: a root of a value that may be below 0")
     if halves < 0 and part.least <= 0 <= part.most:
-        raise ValueError("a weight may not be finite: 0 to a power below 0; max(..., 1) keeps it above 0")
+        raise ValueError("a weight might not be finite: 0 to a power below 0; max(..., 1) keeps it above 0")
     factors = [(part.least, part.most)] * (abs(halves) // 2)
     if halves % 2:
         factors.append((float(np.sqrt(part.least)), float(np.sqrt(part.most))))
@@ -202,12 +202,12 @@ def _raise(part: _Part, halves: int) -> _Part:
     raised = _check_range(_Part([*part.steps, (POWER, float(halves))], least, most, part.depth))
     if halves < 0:
         if raised.least <= 0 <= raised.most:
-            raise ValueError("a weight may not be finite: a divisor may be too small")
+            raise ValueError("a weight might not be finite: a divisor may be too small")
         raised.least, raised.most = 1 / raised.most, 1 / raised.least
     return _check_range(raised)
 
 
 def _check_range(part: _Part) -> _Part:
     if not (-_LARGE <= part.least <= part.most <= _LARGE):
-        raise ValueError("a weight may not be finite: a value may be too large")
+        raise ValueError("a weight might not be finite: a value may be too large")
     return part
