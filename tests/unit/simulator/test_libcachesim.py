@@ -1,4 +1,4 @@
-"""LRU and FIFO without locks miss exactly what libcachesim's do, where it is installed (it is no dependency)."""
+"""LRU and FIFO without locks miss what libcachesim's do, where it is installed; it is no dependency."""
 
 import numpy as np
 import pytest
