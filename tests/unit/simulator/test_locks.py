@@ -175,8 +175,10 @@ def test_without_locks_each_rule_misses_what_its_fast_replay_misses(
     assert by_formula.tolist() == curve.tolist()
 
 
-def replay_by_hand(locks: Locks, *chosen: tuple[str, str, int, float]) -> tuple[list[bool], int]:
-    """Replay uses given as (put or get, file, bytes, hours) on an LRU disk of 100 bytes."""
+def replay_by_hand(
+    locks: Locks, *chosen: tuple[str, str, int, float], policy: str = "lru"
+) -> tuple[list[bool], int]:
+    """Replay uses given as (put or get, file, bytes, hours) on a disk of 100 bytes."""
     names = sorted({name for _, name, _, _ in chosen})
     ways, files, sizes, hours = zip(*chosen, strict=True)
     uses = Uses(
@@ -184,7 +186,7 @@ def replay_by_hand(locks: Locks, *chosen: tuple[str, str, int, float]) -> tuple[
         np.array([round(hour * HOUR_US) for hour in hours]), np.ones(len(files), bool),
         is_put=np.array([way == "put" for way in ways]),
     )  # fmt: skip
-    (found,) = replay_locked(uses, "lru", [100], locks)
+    (found,) = replay_locked(uses, policy, [100], locks)
     return found.is_miss.tolist(), int(found.state.crowded_count[0])
 
 
@@ -196,6 +198,27 @@ def test_a_disk_is_emptied_between_its_marks() -> None:
     assert replay_by_hand(locks, *gets, ("get", "B", 20, 9.0))[0][-1]
     assert not replay_by_hand(locks, *gets, ("get", "C", 20, 9.0))[0][-1]
     assert not replay_by_hand(locks, *gets[:3], ("get", "D", 19, 3.0), ("get", "A", 20, 9.0))[0][-1]
+
+
+def test_a_purge_for_room_begins_when_there_is_none_and_goes_down_to_the_low_mark() -> None:
+    # C fits exactly, so there is no purge until the disk is full: then A and B go.
+    gets = [("get", "A", 30, 0.0), ("get", "B", 30, 1.0), ("get", "C", 40, 2.0), ("get", "B", 30, 3.0)]
+    assert replay_by_hand(Locks(1, 0.5, 0, 0), *gets)[0] == [True, True, True, True]
+    # D needs 5 bytes, but the purge goes from 75 to 45, so 75 are used with D, and there is no other purge.
+    sizes = {"A": 10, "B": 20, "C": 45, "D": 30}
+    gets = [("get", name, sizes[name], hour) for hour, name in enumerate("ABCDC")]
+    assert replay_by_hand(Locks(0.8, 0.5, 0, 0), *gets)[0][-1] is False
+    # A file may be as large as the disk.
+    gets = [("get", "A", 100, 0.0), ("get", "A", 100, 1.0)]
+    assert replay_by_hand(PLAIN, *gets)[0] == [True, False]
+
+
+def test_a_file_stays_while_it_is_used() -> None:
+    gets = [("get", "A", 10, 0.0), ("get", "B", 75, 1.0), ("get", "B", 75, 2.0)]
+    locks = Locks(high_ratio=0.8, low_ratio=0.5, keep_s=0, unstored_s=0)
+    for policy in ("gdsf", "size"):
+        assert replay_by_hand(locks, *gets, policy=policy)[0] == [True, True, False]
+        assert replay_by_hand(locks, *gets[:2], ("get", "A", 10, 2.0), policy=policy)[0] == [True, True, True]
 
 
 def test_a_put_stays_until_it_is_on_tape_and_the_purge_then_goes_on() -> None:
