@@ -116,6 +116,8 @@ def test_powers_and_precedence_worked_by_hand() -> None:
     assert weigh("max(age, 1) ^ -1.5") == 1 / 27
     assert weigh("(size - age) ^ 3") == -125
     assert weigh("2 * size * hour / minute") == 480
+    # A file that is on disk was used at least once.
+    assert weigh_files("age / uses", np.array([4]), np.array([9.0]), np.array([0])).tolist() == [9]
 
 
 def test_each_rank_weighs_what_its_name_says() -> None:

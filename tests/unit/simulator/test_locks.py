@@ -221,6 +221,21 @@ def test_a_file_stays_while_it_is_used() -> None:
         assert replay_by_hand(locks, *gets[:2], ("get", "A", 10, 2.0), policy=policy)[0] == [True, True, True]
 
 
+def test_a_file_that_comes_while_a_purge_waits_may_be_dropped_before_those_it_waits_for() -> None:
+    locks = Locks(high_ratio=0.8, low_ratio=0.5, keep_s=600, unstored_s=7200)
+    uses = [("put", "A", 85, 0.0), ("get", "B", 10, 0.1)]
+    for hour, is_miss in ((0.25, False), (0.5, True)):  # B stays for ten minutes, A for two hours
+        assert replay_by_hand(locks, *uses, ("get", "B", 10, hour))[0] == [True, True, is_miss]
+
+
+def test_a_small_file_leaves_by_gdsf_when_its_rank_is_below_those_of_later_files() -> None:
+    # A has rank 0.1. The n-th of the large files has rank n / 80.
+    gets = [("get", "A", 10, 0.0), *(("get", f"B{number:02}", 80, 1.0 + number) for number in range(12))]
+    for count, is_miss in ((6, False), (12, True)):
+        found, _ = replay_by_hand(PLAIN, *gets[: 1 + count], ("get", "A", 10, 20.0), policy="gdsf")
+        assert found[-1] == is_miss
+
+
 def test_a_put_stays_until_it_is_on_tape_and_the_purge_then_goes_on() -> None:
     locks = Locks(high_ratio=0.8, low_ratio=0.5, keep_s=3600, unstored_s=2 * 3600)
     puts = [("put", "A", 40, 0.0), ("put", "B", 40, 0.5)]
