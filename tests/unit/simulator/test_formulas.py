@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tapewise.simulator.formulas import UNITS, VARIABLES
+from tapewise.simulator.formulas import UNITS, VARIABLES, parse_formula
 from tapewise.simulator.machines import Machine
 from tapewise.simulator.policies import FORMULAS, RANKS
 from tapewise.simulator.weights import weigh_files
@@ -118,6 +118,15 @@ def test_powers_and_precedence_worked_by_hand() -> None:
     assert weigh("2 * size * hour / minute") == 480
     # A file that is on disk was used at least once.
     assert weigh_files("age / uses", np.array([4]), np.array([9.0]), np.array([0])).tolist() == [9]
+
+
+def test_the_stack_has_room_for_what_a_formula_keeps() -> None:
+    for text, depth in (
+        ("size - age - uses", 2),
+        ("size - (age - (uses - 1))", 4),
+        ("max(1, 2, -(3 * 4))", 3),
+    ):
+        assert parse_formula(text).stack.size == depth
 
 
 def test_each_rank_weighs_what_its_name_says() -> None:
