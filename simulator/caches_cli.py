@@ -1,11 +1,12 @@
 """`tapewise simulate cache`: what disks of given sizes would have missed."""
 
 import json
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,10 +15,29 @@ from tapewise.schema.moments import TypedTime
 from tapewise.schema.settings import Settings
 from tapewise.schema.tables.upgrade import open_ready_warehouse
 from tapewise.simulator.capacities import Sizes, TypedSizes, format_size
+from tapewise.simulator.locks import Locks, find_locks
+from tapewise.simulator.machines import Machine, find_machine
 from tapewise.simulator.policies import POLICIES, Policy, TypedPolicies
 
 if TYPE_CHECKING:  # importing it loads the compiler
     from tapewise.simulator.caches import CacheMisses
+
+
+class _Number(click.FloatRange):
+    """A number in a range. NaN is in none, although it is not below or above its ends."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Parse the number; anything else is wrong usage."""
+        number = float(super().convert(value, param, ctx))
+        if math.isnan(number):
+            self.fail(f"'{value}' is not a number", param, ctx)
+        return number
+
+
+_RATIO, _SECONDS = _Number(0, 1, min_open=True), _Number(0, 1e9)
+_UNLOCKED_FIELDS = (
+    "policy", "capacity_bytes", "get_count", "miss_count", "miss_bytes", "first_count"
+)  # fmt: skip
 
 
 @click.command()
@@ -38,9 +58,20 @@ if TYPE_CHECKING:  # importing it loads the compiler
 @click.option(
     "--policies",
     type=TypedPolicies(),
-    default="lru",
-    show_default=True,
-    help=f"How a disk chooses the files to drop; several are separated by commas: {', '.join(POLICIES)}.",
+    help=f"How a disk chooses the files to drop: {', '.join(POLICIES)}, or a formula; separated by commas."
+    "  [default: that of --machine, or lru]",
+)
+@click.option("--machine", "machine_name", help="Take marks, times and rule from this machine.")
+@click.option("--high-ratio", type=_RATIO, help="A purge begins at this share of a disk.  [default: 0.8]")
+@click.option("--low-ratio", type=_RATIO, help="A purge ends at this share of a disk.  [default: 0.7]")
+@click.option("--keep-s", type=_SECONDS, help="How long files stay after each use.  [default: 3600]")
+@click.option(
+    "--unstored-s", type=_SECONDS, help="How long after a put the file is not on tape.  [default: 5400]"
+)
+@click.option(
+    "--empty-start",
+    is_flag=True,
+    help="Assume nothing: the disk is empty when the log begins, and no file is ever locked.",
 )
 @click.option("--since", type=TypedTime(), help="Count only gets that ended at this time or later.")
 @click.option("--until", type=TypedTime(), help="Replay only puts and gets that ended before this time.")
@@ -53,28 +84,46 @@ def cache(
     archive: str,
     sizes: Sizes,
     steps: int,
-    policies: tuple[Policy, ...],
+    policies: tuple[Policy, ...] | None,
+    machine_name: str | None,
+    high_ratio: float | None,
+    low_ratio: float | None,
+    keep_s: float | None,
+    unstored_s: float | None,
+    empty_start: bool,
     since: datetime | None,
     until: datetime | None,
     as_json: bool,
 ) -> None:
     """Show how many gets a disk of each size would have missed.
 
-    Every put and get of the log is replayed, without locks: a file may be dropped before it is on tape. The
-    disk is empty when the log begins. With --since, what comes before fills the disk, but is not counted.
+    Every put and get of the log is replayed. A file stays on disk until it is on tape (--unstored-s), and for
+    some time after each use (--keep-s). A purge begins when the disk is nearly full (--high-ratio). The disk
+    is empty when the log begins. With --since, what comes before fills the disk, but is not counted. For lru,
+    the last column is what would be missed without locks.
 
     lru drops the file that was used least recently; fifo the one that has been on disk for longest; size_age
     the one of the largest size * age^1.5; gdsf prefers large files that are seldom used; belady knows the
-    future, and drops the file whose next use is farthest.
+    future, and drops the file whose next use is farthest. A formula has size (bytes), age (seconds) and
+    uses; the file for which it is largest is dropped first.
 
     Example: tapewise simulate cache --archive hpss --sizes 100TB..2PB
     """
+    given = {"high_ratio": high_ratio, "low_ratio": low_ratio, "keep_s": keep_s, "unstored_s": unstored_s}
+    changes = {name: value for name, value in given.items() if value is not None}
+    machine = find_machine(machine_name) if machine_name is not None else None
+    if empty_start and (changes or machine):
+        raise click.UsageError("--empty-start assumes no locks, so give neither a machine nor locks")
+    locks = None if empty_start else _choose_locks(machine, changes)
+    if policies is None:
+        policies = (machine.purge.policy if machine and machine.purge else "lru",)
     # The compiler takes seconds to load; the other commands need not wait for it.
-    from tapewise.simulator.caches import count_misses, read_uses  # noqa: PLC0415
+    from tapewise.simulator.caches import count_misses  # noqa: PLC0415
+    from tapewise.simulator.uses import read_uses  # noqa: PLC0415
 
     with open_ready_warehouse(settings) as warehouse, closing(warehouse.connect(Role.READER)) as reader:
         uses = read_uses(reader, archive, since=since, until=until)
-    found = count_misses(uses, policies, sizes.space(steps))
+    found = count_misses(uses, policies, sizes.space(steps), locks)
     if uses.left_out_count:
         click.echo(
             f"Left out: {uses.left_out_count:,} gets: the logs do not say which file they read, or its size.",
@@ -82,19 +131,35 @@ def cache(
         )
     if as_json:
         for each in found:
-            click.echo(json.dumps(asdict(each)))
+            row = asdict(each)
+            click.echo(json.dumps(row if locks else {name: row[name] for name in _UNLOCKED_FIELDS}))
         return
-    click.echo("\n".join(_describe(found)))
+    click.echo("\n".join(_describe(found, locks)))
 
 
-def _describe(found: Sequence["CacheMisses"]) -> Iterator[str]:
+def _choose_locks(machine: Machine | None, changes: dict[str, float]) -> Locks:
+    """Return the locks of the machine, or the default ones, with what the user has changed."""
+    locks = replace(find_locks(machine) if machine else Locks(), **changes)
+    if locks.low_ratio > locks.high_ratio:
+        raise click.UsageError(
+            f"--low-ratio ({locks.low_ratio:g}) is above --high-ratio ({locks.high_ratio:g})"
+        )
+    return locks
+
+
+def _describe(found: Sequence["CacheMisses"], locks: Locks | None) -> Iterator[str]:
     """Yield the table line by line."""
     first = found[0]
     yield (
         f"{first.get_count:,} gets. {first.first_count:,} of them are the first use of their file in the log,"
         " so any disk misses them."
     )
-    lines = [("policy", "disk", "misses", "miss ratio", "missed")]
+    if locks:
+        yield (
+            f"A purge begins at {locks.high_ratio * 100:g}% and ends at {locks.low_ratio * 100:g}%; files"
+            f" stay {locks.keep_s:g} s after each use, and {locks.unstored_s:g} s after their put."
+        )
+    lines: list[tuple[str, ...]] = [("policy", "disk", "misses", "miss ratio", "missed")]
     lines += [
         (
             each.policy,
@@ -105,10 +170,19 @@ def _describe(found: Sequence["CacheMisses"]) -> Iterator[str]:
         )
         for each in found
     ]
+    for name, counts in (
+        ("no room", [each.crowded_count for each in found]),
+        ("without locks", [each.unlocked_miss_count for each in found]),
+    ):
+        if any(counts):
+            cells = [name, *("" if count is None else f"{count:,}" for count in counts)]
+            lines = [(*line, cell) for line, cell in zip(lines, cells, strict=True)]
     widths = [max(len(line[place]) for line in lines) for place in range(len(lines[0]))]
     for line in lines:
         cells = [
             line[0].ljust(widths[0]),
             *(cell.rjust(width) for cell, width in zip(line[1:], widths[1:], strict=True)),
         ]
-        yield "  ".join(cells)
+        yield "  ".join(cells).rstrip()
+    if any(each.crowded_count for each in found):
+        yield "no room: puts and gets for which too many files were locked; a real disk would let them wait."

@@ -31,7 +31,8 @@ from tapewise.simulator.inputs import (
     read_file_requests,
     read_model_requests,
 )
-from tapewise.simulator.machines import bundled_machines, find_machine, read_machine_text
+from tapewise.simulator.machines import find_machine
+from tapewise.simulator.machines_cli import check_machine, show_machine
 
 if TYPE_CHECKING:  # importing it loads the compiler
     from tapewise.simulator.runs import Progress
@@ -43,7 +44,9 @@ def simulate() -> None:
 
 
 simulate.add_command(cache)
+simulate.add_command(check_machine)
 simulate.add_command(compare)
+simulate.add_command(show_machine)
 
 
 @simulate.command()
@@ -248,16 +251,3 @@ def show(settings: Settings, name: str) -> None:
     """
     with open_ready_warehouse(settings) as warehouse, closing(warehouse.connect(Role.READER)) as connection:
         click.echo("\n".join(describe_run(connection, get_run(connection, name))))
-
-
-@simulate.command(name="machine")
-@click.argument("name", required=False)
-def machine_command(name: str | None) -> None:
-    """Show the file of the bundled machine NAME, to start your own from. Without NAME, list the machines.
-
-    Example: tapewise simulate machine llnl-unitree-1998 > mine.toml
-    """
-    if name is None:
-        click.echo("\n".join(bundled_machines()))
-        return
-    click.echo(read_machine_text(name), nl=False)

@@ -12,6 +12,8 @@ from psycopg.rows import class_row
 
 from tapewise.schema.errors import SimulationError
 from tapewise.schema.texts import escape_controls
+from tapewise.simulator.capacities import format_size
+from tapewise.simulator.machines import Machine
 from tapewise.simulator.results import TIME_COLUMNS
 
 if TYPE_CHECKING:  # importing it loads the compiler
@@ -63,6 +65,27 @@ def find_warnings(totals: Mapping[str, Any]) -> list[str]:
 def style_warning(text: str) -> str:
     """Format a warning as a line with colour codes, which `click.echo` writes only to a terminal."""
     return click.style(f"WARNING: {text}.", fg="yellow", bold=True)
+
+
+def describe_machine(machine: Machine) -> Iterator[str]:
+    """Yield a summary of a machine, line by line."""
+    yield escape_controls(f"  {machine.title}")
+    yield f"  {machine.ports.count:,} ports, of which a user gets {machine.users.limit_count:,} at a time"
+    yield f"  disk: {format_size(machine.disk.capacity_bytes)} on {machine.disk.chain_count:,} chains"
+    if purge := machine.purge:
+        yield (
+            f"  purge: from {purge.high_ratio * 100:g}% to {purge.low_ratio * 100:g}%, by {purge.policy};"
+            f" files stay {purge.keep_s:g} s after each use"
+        )
+    else:
+        yield "  purge: none, so no file ever leaves the disk"
+    if tapes := machine.tapes:
+        where = f"{len(tapes.silos):,} silos on {tapes.chain_count:,} chains"
+        yield f"  tapes: {tapes.drive_count:,} drives in {where}"
+        store = tapes.store
+        yield f"  stored to tape every {store.interval_s:g} s" if store else "  stored to tape at once"
+    else:
+        yield "  tapes: none"
 
 
 def describe_plan(plan: "Plan") -> Iterator[str]:

@@ -14,9 +14,10 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from tapewise.schema.errors import MachineError
+from tapewise.simulator.policies import RANKS, format_size_age, parse_policy
 
 _FOLDER = files("tapewise.simulator") / "machines"
 
@@ -27,6 +28,7 @@ Interval = Annotated[float, Field(gt=0, le=1e9, allow_inf_nan=False)]
 Bytes = Annotated[int, Field(gt=0, le=1 << 53)]
 Count = Annotated[int, Field(gt=0, le=100_000)]
 Ratio = Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)]
+Exponent = Annotated[float, Field(ge=0, le=16, multiple_of=0.5)]
 
 
 class Part(BaseModel):
@@ -130,12 +132,41 @@ class Disk(Part):
 class Purge(Part):
     """When the disk is `high_ratio` full, files are removed until it is `low_ratio` full.
 
-    Files used in the last `keep_s` stay.
+    Files used in the last `keep_s` stay. `rank` says which others are removed first: one of `RANKS`, or
+    a formula (`formulas.py`). The exponents are those of `size_age`.
     """
 
     high_ratio: Ratio
     low_ratio: Ratio
     keep_s: Seconds
+    rank: str = "size_age"
+    size_exponent: Exponent = 1.0
+    age_exponent: Exponent = 1.5
+
+    @property
+    def policy(self) -> str:
+        """The rule as `policies.py` reads it: a name or a formula."""
+        if self.rank != "size_age":
+            return self.rank
+        return format_size_age(self.size_exponent, self.age_exponent)
+
+    @field_validator("rank")
+    @classmethod
+    def _check_rank(cls, rank: str) -> str:
+        if rank == "belady":
+            raise ValueError(
+                f"belady knows the future, so no machine can use it: use {', '.join(RANKS)}, or a formula"
+            )
+        parse_policy(rank)
+        return rank
+
+    @model_validator(mode="after")
+    def _check_exponents(self) -> Self:
+        for name in ("size_exponent", "age_exponent"):
+            if self.rank != "size_age" and name in self.model_fields_set:
+                raise ValueError(f'{name} belongs to rank = "size_age"')
+        parse_policy(self.policy)
+        return self
 
     @model_validator(mode="after")
     def _check_marks(self) -> Self:
@@ -247,8 +278,12 @@ def read_machine(path: Path) -> Machine:
         MachineError: the file cannot be read, is not valid TOML, or has a missing or wrong field; the message
             names the file and the field.
     """
+    return parse_machine(_read_tables(path), str(path))
+
+
+def _read_tables(path: Path) -> dict[str, Any]:
     try:
-        tables = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise MachineError(
             f"{path}: {error.strerror or error}",
@@ -256,7 +291,19 @@ def read_machine(path: Path) -> Machine:
         ) from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise MachineError(f"{path}: not valid TOML: {error}") from error
-    return parse_machine(tables, str(path))
+
+
+def find_faults(path: Path) -> list[str]:
+    """Return what is wrong with a machine file: for each fault, its field and the reason.
+
+    Contradictions between fields are only found once the fields themselves are right. Raises MachineError if
+    the file cannot be read or is not valid TOML.
+    """
+    try:
+        Machine.model_validate(_read_tables(path))
+    except ValidationError as error:
+        return _describe_faults(error)
+    return []
 
 
 def parse_machine(tables: dict[str, Any], name: str) -> Machine:
@@ -264,18 +311,23 @@ def parse_machine(tables: dict[str, Any], name: str) -> Machine:
     try:
         return Machine.model_validate(tables)
     except ValidationError as error:
-        found = error.errors()
-        # If a key is misspelt, the correct key is missing too, so the misspelt key is reported first.
-        first = next((each for each in found if each["type"] == "extra_forbidden"), found[0])
-        field = ".".join(str(part) for part in first["loc"]) or "machine"
-        more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
-        reason = first["msg"].removeprefix("Value error, ")
-        if first["type"] == "extra_forbidden":
-            reason = "there is no such key"
+        first, *others = _describe_faults(error)
+        more = f" (and {len(others)} more)" if others else ""
         raise MachineError(
-            f"{name}: {field}: {reason}{more}",
+            f"{name}: {first}{more}",
             hint="`tapewise simulate machine llnl-unitree-1998` shows a complete machine file.",
         ) from error
+
+
+def _describe_faults(error: ValidationError) -> list[str]:
+    """Describe all faults. A misspelt key comes first, because then the correct key is missing too."""
+    faults = []
+    for each in sorted(error.errors(), key=lambda each: each["type"] != "extra_forbidden"):
+        field = ".".join(str(part) for part in each["loc"]) or "machine"
+        is_unknown = each["type"] == "extra_forbidden"
+        reason = "there is no such key" if is_unknown else each["msg"].removeprefix("Value error, ")
+        faults.append(f"{field}: {reason}")
+    return faults
 
 
 def find_machine(name: str) -> Machine:

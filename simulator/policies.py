@@ -1,28 +1,76 @@
-"""Rules by which a disk chooses the files to drop, as users name them."""
+"""Rules by which a disk chooses the files to drop, as users name them: by a name, or by a formula.
 
-from typing import Any, Literal, get_args
+Each name means a formula for the weight of a file (`formulas.py`); the heaviest file is dropped first.
+"""
+
+from collections.abc import Iterator
+from typing import Any
 
 import click
 
-Policy = Literal["lru", "fifo", "size_age", "gdsf", "belady"]
-POLICIES: tuple[Policy, ...] = get_args(Policy)
+from tapewise.simulator.formulas import INTERNAL_VARIABLES, VARIABLES, parse_formula
+from tapewise.simulator.kernel.programs import Program
+
+# A name of `POLICIES`, or a formula.
+Policy = str
+
+FORMULAS: dict[str, str] = {
+    "lru": "age",
+    "fifo": "-arrival",
+    "size_age": "ceil(size / MB) ** 1 * ceil(age / hour) ** 1.5",
+    "gdsf": "-worth",
+    "belady": "next_use",
+}
+POLICIES: tuple[Policy, ...] = tuple(FORMULAS)
+# `belady` knows the future, so no machine can have it.
+RANKS = tuple(name for name in POLICIES if name != "belady")
+
+
+def format_size_age(size_exponent: float, age_exponent: float) -> Policy:
+    """Return LLNL's weight with other exponents."""
+    formula = f"ceil(size / MB) ** {size_exponent:g} * ceil(age / hour) ** {age_exponent:g}"
+    return "size_age" if formula == FORMULAS["size_age"] else formula
+
+
+def parse_policy(policy: Policy) -> Program:
+    """Make the program of a name or formula. Raises ValueError if it is neither."""
+    if policy in FORMULAS:
+        return parse_formula(FORMULAS[policy], VARIABLES | INTERNAL_VARIABLES)
+    if policy.isidentifier() and policy not in VARIABLES:
+        raise ValueError(
+            f"'{policy}' is not one of {', '.join(POLICIES)}, and is no formula of size, age and uses"
+        )
+    return parse_formula(policy)
 
 
 class TypedPolicies(click.ParamType[tuple[Policy, ...]]):
-    """Names of rules, separated by commas."""
+    """Names of rules and formulas, separated by commas."""
 
     name = "policies"
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> tuple[Policy, ...]:
-        """Parse the names; anything else is wrong usage."""
+        """Parse the rules; anything else is wrong usage."""
         if isinstance(value, tuple):
             return value
-        names = [each.strip() for each in value.split(",")]
-        for name in names:
-            if name not in POLICIES:
-                self.fail(f"'{name}' is not one of {', '.join(POLICIES)}", param, ctx)
-            if names.count(name) > 1:
-                self.fail(f"'{name}' is listed twice", param, ctx)
-        return tuple(policy for name in names for policy in POLICIES if policy == name)
+        policies = [each.strip() for each in _split(value)]
+        for policy in policies:
+            try:
+                parse_policy(policy)
+            except ValueError as error:
+                self.fail(str(error), param, ctx)
+            if policies.count(policy) > 1:
+                self.fail(f"'{policy}' is listed twice", param, ctx)
+        return tuple(policies)
+
+
+def _split(text: str) -> Iterator[str]:
+    """Yield what is between commas, except between those of a function's values."""
+    depth, begin = 0, 0
+    for place, letter in enumerate(text):
+        depth += (letter == "(") - (letter == ")")
+        if letter == "," and depth == 0:
+            yield text[begin:place]
+            begin = place + 1
+    yield text[begin:]

@@ -16,6 +16,7 @@ from tapewise.simulator.kernel.tables import (
     make_records,
 )
 from tapewise.simulator.machines import FixedLoad, Machine, Tapes
+from tapewise.simulator.policies import parse_policy
 
 UNLIMITED = 1e18
 FLOW_LIMIT = 20_000_000
@@ -90,6 +91,7 @@ def make_world(machine: Machine, demand: Demand, *, seed: int, sample_s: float, 
         store_list=np.zeros(file_count, np.int64),
         chosen=np.zeros(file_count, np.int64),
         weights=np.zeros(file_count),
+        rule=parse_policy(machine.purge.policy if machine.purge else "lru"),
         store_silos=(store_draws.random(load_count) * silo_count).astype(np.int64),
         store_loads=_draw_loads(tapes, store_draws, load_count),
         samples=np.zeros((sample_count, len(SAMPLE_COLUMNS) + len(PHASES) + len(resources))),
@@ -168,6 +170,8 @@ def _make_files(machine: Machine, demand: Demand) -> tuple[Records, Integers]:
     held = files[demand.inventory]  # a copy
     held.place = ON_DISK
     held.arrived_s = held.accessed_s = -demand.inventory_ages_s
+    held.use_count = 1
+    held.worth = 1 / np.maximum(held.size_bytes, 1.0)
     volumes = demand.inventory % (machine.disk.chain_count * machine.disk.lvs_per_chain)
     held.lv, held.chain = volumes, volumes // machine.disk.lvs_per_chain
     has_store = machine.tapes is not None and machine.tapes.store is not None

@@ -1,16 +1,12 @@
 """The disk: its volumes, the space for files, and the purge that frees space."""
 
-import math
-
 import numpy as np
 
 from tapewise.simulator.kernel.compiler import compiled
 from tapewise.simulator.kernel.heaps import append, enter, pop_first, sort_chosen
 from tapewise.simulator.kernel.sharing import start_flow
 from tapewise.simulator.kernel.tables import ON_DISK, ON_TAPE, SPACE, STAGING, TRANSFER, World
-
-MB = 1e6
-HOUR_S = 3600.0
+from tapewise.simulator.kernel.weights import rank_by_gdsf, weigh
 
 
 @compiled
@@ -69,6 +65,14 @@ def _take_space(world: World, job: int) -> None:
 
 
 @compiled
+def count_use(world: World, file: int, count: int) -> None:
+    """Set how often a file was used since it came onto the disk."""
+    record = world.files[file]
+    record.use_count = count
+    record.worth = rank_by_gdsf(world.state[0].purge_floor, count, record.size_bytes)
+
+
+@compiled
 def is_purge_wanted(world: World) -> bool:
     """Return whether the disk has reached its high mark or a job is waiting for space."""
     machine = world.machine[0]
@@ -92,9 +96,9 @@ def purge_if_wanted(world: World) -> None:
 def purge(world: World) -> None:
     """Remove files until the disk is at its low mark; then admit the jobs that wait for space.
 
-    Files are removed in the order of size * (hours since the last use) ^ 1.5, highest first. A file stays if
-    it is not on tape, is locked, or was used in the last `keep_s`. If too many files stay, the purge
-    continues as soon as another one may be removed.
+    By the machine's rule, each file has a weight, and the heaviest are removed first. A file stays if it is
+    not on tape, is locked, or was used in the last `keep_s`. If too many files stay, the purge continues as
+    soon as another one may be removed.
     """
     machine, state = world.machine[0], world.state[0]
     target = machine.low_bytes
@@ -109,9 +113,11 @@ def purge(world: World) -> None:
         if file.accessed_s + machine.keep_s > state.now_s:
             again_s = min(again_s, file.accessed_s + machine.keep_s)
             continue
-        hours = math.ceil((state.now_s - file.accessed_s) / HOUR_S)
         world.chosen[count] = f
-        world.weights[count] = -math.ceil(file.size_bytes / MB) * (hours * math.sqrt(hours))
+        age_s = state.now_s - file.accessed_s
+        world.weights[count] = -weigh(
+            world.rule, file.size_bytes, age_s, file.use_count, file.arrived_s, file.worth, 0.0
+        )
         count += 1
     sort_chosen(world, count)
     is_begun = False
@@ -120,6 +126,7 @@ def purge(world: World) -> None:
             break
         file = world.files[world.chosen[place]]
         file.place = ON_TAPE
+        state.purge_floor = file.worth
         state.disk_used_bytes -= file.size_bytes
         state.purged_bytes += file.size_bytes
         state.purged_count += 1

@@ -11,7 +11,7 @@ compiler, to the last bit. All random numbers are drawn beforehand.
 import numpy as np
 
 from tapewise.simulator.kernel.compiler import compiled, compiled_entry
-from tapewise.simulator.kernel.disk import ask_space, may_go, purge_if_wanted
+from tapewise.simulator.kernel.disk import ask_space, count_use, may_go, purge_if_wanted
 from tapewise.simulator.kernel.heaps import append, enter, pop_event, pop_first
 from tapewise.simulator.kernel.sharing import end_flow, find_next_end, move, share, start_flow
 from tapewise.simulator.kernel.tables import COMING, DONE, FILE, LATENCY_ENDS, ON_DISK, TRANSFER, World
@@ -158,6 +158,7 @@ def _end_flow(world: World, flow_class: int) -> None:
     file.accessed_s = state.now_s
     if record.phase != TRANSFER:
         record.stage_ended_s = state.now_s
+        count_use(world, record.file, 0)
         release_drive(world, job)
         file.lock_count += 1
         ask_tokens(world, job)
@@ -167,6 +168,7 @@ def _end_flow(world: World, flow_class: int) -> None:
     record.ended_s = state.now_s
     state.unfinished_count -= 1
     release_tokens(world, job)
+    count_use(world, record.file, 1 if record.is_put else file.use_count + 1)
     if record.is_put:
         file.is_stored = not machine.has_store
         if machine.has_store:

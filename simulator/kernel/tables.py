@@ -9,6 +9,8 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from tapewise.simulator.kernel.programs import Program
+
 # A record array; mypy does not know the types of its columns.
 Records: TypeAlias = Any
 Floats: TypeAlias = npt.NDArray[np.float64]
@@ -92,6 +94,7 @@ DTYPES: dict[str, list[tuple[str, str]]] = {
         ("purge_count", "i8"),
         ("purged_bytes", "f8"),
         ("purged_count", "i8"),
+        ("purge_floor", "f8"),  # the rank by GDSF of the file that was purged last
         ("store_s", "f8"),  # when the storing process wakes up
         ("store_base_s", "f8"),  # when the storing process last went to sleep
         ("is_storing", "?"),
@@ -138,6 +141,8 @@ DTYPES: dict[str, list[tuple[str, str]]] = {
         ("accessed_s", "f8"),
         ("lock_count", "i8"),
         ("is_stored", "?"),
+        ("use_count", "i8"),  # since it came onto the disk
+        ("worth", "f8"),  # its rank by GDSF
         ("stage_job", "i8"),  # the job that stages the file, while it is COMING; -1: the file is being put
     ],
     "queues": _QUEUE,
@@ -194,6 +199,7 @@ class World(NamedTuple):
     store_list: Integers
     chosen: Integers  # files to be sorted by `weights`
     weights: Floats
+    rule: Program  # the weight of a file in a purge
     store_silos: Integers
     store_loads: Floats
     samples: Floats

@@ -88,6 +88,27 @@ def test_an_invalid_machine_is_reported_with_file_and_field(tapewise, trace, mac
     assert result.stderr.startswith("tapewise: mine.toml: network.in_bytes_per_s: ")
 
 
+def test_a_machine_file_is_checked_as_a_whole(tapewise, machine_text, tmp_path) -> None:
+    for name in (MACHINE, "same.toml"):
+        (tmp_path / "same.toml").write_text(machine_text)
+        good = tapewise("simulate", "check-machine", name)
+        assert (good.returncode, good.stderr) == (0, "")
+        first, *summary = good.stdout.splitlines()
+        assert first == f"{name}: ok"
+        assert "  purge: from 80% to 70%, by size_age; files stay 3600 s after each use" in summary
+    wrong = machine_text.replace("limit_count = 10", "limit = 10").replace("load_s = 60", "load_s = -1")
+    (tmp_path / "wrong.toml").write_text(wrong.replace('rank = "size_age"', 'rank = "age / weight"'))
+    bad = tapewise("simulate", "check-machine", "wrong.toml")
+    assert (bad.returncode, bad.stdout) == (1, "")
+    assert [line.split(": ")[1:3] for line in bad.stderr.splitlines()[:-1]] == [
+        ["wrong.toml", field]
+        for field in ("users.limit", "users.limit_count", "purge.rank", "tapes.load.fixed.load_s")
+    ]
+    missing = tapewise("simulate", "check-machine", "missing.toml")
+    assert (missing.returncode, missing.stdout) == (1, "")
+    assert missing.stderr.startswith("tapewise: missing.toml: No such file")
+
+
 def test_an_invalid_trace_is_reported_with_row_and_column(tapewise, tmp_path) -> None:
     (tmp_path / "broken.csv").write_text(HEADER + "10,put,1,1,5\n5,put,1,2,5\n")
     result = tapewise("simulate", *RUN, "broken", "--trace-file", "broken.csv")

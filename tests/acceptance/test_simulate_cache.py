@@ -73,7 +73,8 @@ def test_misses_are_those_of_the_log(tapewise, tmp_path: Path) -> None:
     named = ("--archive", "cached", "--kind", "synthetic", "--timezone", "UTC")
     loaded = tapewise("ingest", *named, "--format", "xferlog", "xferlog")
     assert (loaded.returncode, loaded.stderr) == (0, "")
-    command = ("simulate", "cache", "--archive", "cached", "--sizes", "1B,500B,4kB,20kB,1MB")
+    locked = ("simulate", "cache", "--archive", "cached", "--sizes", "1B,500B,4kB,20kB,1MB")
+    command = ("simulate", "cache", "--archive", "cached", "--empty-start", "--sizes", "1B,500B,4kB,20kB,1MB")
     for options, since, until in (
         ((), BEGINNING, MIDDLE + timedelta(days=1)),
         (("--since", MIDDLE.isoformat()), MIDDLE, MIDDLE + timedelta(days=1)),
@@ -111,6 +112,77 @@ def test_misses_are_those_of_the_log(tapewise, tmp_path: Path) -> None:
         ("lru", 8000),
     ]
     assert asked[1]["miss_count"] < asked[3]["miss_count"]
+    # Locks that lock nothing change nothing, and lru's own misses are shown beside those with locks.
+    options = ("--high-ratio", "1", "--low-ratio", "1", "--keep-s", "0", "--unstored-s", "0", "--json")
+    free, plain = (
+        [json.loads(line) for line in tapewise(*words, "--policies", "lru,age").stdout.splitlines()]
+        for words in ((*locked, *options), (*command, "--json"))
+    )
+    assert [{**row, "crowded_count": 0, "unlocked_miss_count": None} for row in plain] == [
+        {**row, "unlocked_miss_count": None} for row in free
+    ]
+    assert [row["unlocked_miss_count"] for row in free] == [row["miss_count"] for row in plain[:5]] + [
+        None
+    ] * 5
+    asked = [json.loads(line) for line in tapewise(*locked, "--json").stdout.splitlines()]
+    assert [row["unlocked_miss_count"] for row in asked] == [row["miss_count"] for row in plain[:5]]
+    for row, size in zip(asked, SIZES, strict=True):
+        misses, crowded = replay_locked(transfers, size)
+        assert (row["miss_count"], row["crowded_count"]) == (misses, crowded)
+    heading, locks, columns, *lines = tapewise(*locked).stdout.splitlines()
+    assert (
+        "begins at 80% and ends at 70%; files stay 3600 s after each use, and 5400 s after their put" in locks
+    )
+    assert [re.split("  +", text)[-2:] for text in (columns,)] == [["no room", "without locks"]]
+    of_machine = tapewise(*locked, "--machine", "llnl-unitree-1998", "--keep-s", "60").stdout.splitlines()
+    assert "stay 60 s after each use, and 5400 s after" in of_machine[1]
+    assert {line.split()[0] for line in of_machine[3:-1]} == {"size_age"}
+
+
+def replay_locked(transfers: list[tuple[datetime, str, str, int]], capacity: int) -> tuple[int, int]:
+    """Return the misses of an LRU disk with the default locks, and how many transfers find no room.
+
+    The whole log is shorter than the time that puts must stay, so a file is dropped only an hour after its
+    last use, if it came from tape.
+    """
+    names: dict[str, int] = {}
+    used: OrderedDict[tuple[str, int], tuple[int, datetime]] = OrderedDict()
+    puts: set[tuple[str, int]] = set()
+    misses = crowded = 0
+    is_short, hour = False, timedelta(hours=1)
+
+    def purge(now: datetime, target: float) -> bool:
+        for file, (_, last) in list(used.items()):
+            if sum(size for size, _ in used.values()) <= target:
+                break
+            if file not in puts and last + hour <= now:
+                del used[file]
+        return sum(size for size, _ in used.values()) > target
+
+    for at, direction, path, size in transfers:
+        while is_short:
+            ends = [last + hour for file, (_, last) in used.items() if file not in puts]
+            if not ends or min(ends) > at:
+                break
+            is_full = sum(size for size, _ in used.values()) >= 0.8 * capacity
+            is_short = purge(min(ends), 0.7 * capacity) if is_full else False
+        if direction == "put":
+            names[path] = names.get(path, 0) + 1
+        file = (path, names.get(path, 0))
+        misses += direction == "get" and file not in used
+        if size > capacity:
+            continue
+        if direction == "put":
+            puts.add(file)
+        is_new = file not in used
+        if is_new and sum(size for size, _ in used.values()) + size > capacity:
+            is_short = purge(at, min(0.7 * capacity, capacity - size))
+            crowded += sum(size for size, _ in used.values()) + size > capacity
+        used[file] = (size, at)
+        used.move_to_end(file)
+        if is_new and sum(size for size, _ in used.values()) >= 0.8 * capacity and not is_short:
+            is_short = purge(at, 0.7 * capacity)
+    return misses, crowded
 
 
 def test_what_cannot_be_answered(tapewise, tmp_path: Path) -> None:
@@ -133,6 +205,11 @@ def test_what_cannot_be_answered(tapewise, tmp_path: Path) -> None:
         ("--sizes", "2TB..1TB"),
         ("--sizes", "1TB", "--policies", "mru"),
         ("--sizes", "1TB", "--policies", "lru,lru"),
+        ("--sizes", "1TB", "--policies", "lru,1/age"),
+        ("--sizes", "1TB", "--keep-s", "nan"),
+        ("--sizes", "1TB", "--low-ratio", "0.9"),
+        ("--sizes", "1TB", "--low-ratio", "0.5", "--empty-start"),
+        ("--sizes", "1TB", "--machine", "llnl-unitree-1998", "--empty-start"),
         (),
     ],
 )

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 
 from tapewise.simulator.caches import (
     CacheMisses,
-    Uses,
     count_misses,
     find_lru_misses,
     measure_distances,
     replay_misses,
 )
 from tapewise.simulator.policies import POLICIES, Policy
+from tapewise.simulator.uses import Uses
 
 A, B, C = range(3)
 HOUR_US = 3_600_000_000

@@ -159,10 +159,11 @@ def test_young_unstored_and_locked_files_stay():
     assert (after.purge_count, after.purged_bytes) == (1, 300)
 
 
-def test_a_put_waits_for_space_until_a_file_is_old_enough_to_be_purged():
-    held = make_held((1, 990, 3000, True))
+@pytest.mark.parametrize(("age_s", "wait_s"), [(3000, 600), (3599.5, 0.5), (3600, 0)])
+def test_a_put_waits_for_space_until_a_file_is_old_enough_to_be_purged(age_s, wait_s):
+    held = make_held((1, 990, age_s, True))
     job = run(purging(), (0, "put", 1, 9, 100), held=held).jobs.row(0, named=True)
-    assert (job["space_wait_s"], job["ended_s"]) == (600, 610)
+    assert (job["space_wait_s"], job["ended_s"]) == (wait_s, 10 + wait_s)
 
 
 def test_no_job_overtakes_one_that_waits_for_space():
