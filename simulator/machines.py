@@ -14,25 +14,13 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import Discriminator, Field, Tag, ValidationError, model_validator
 
 from tapewise.schema.errors import MachineError
+from tapewise.simulator.libraries import Library
+from tapewise.simulator.parts import Bytes, Count, Interval, Part, Rate, Ratio, Seconds
 
 _FOLDER = files("tapewise.simulator") / "machines"
-
-Rate = Annotated[float, Field(gt=0, le=1e15, allow_inf_nan=False)]
-Seconds = Annotated[float, Field(ge=0, le=1e9, allow_inf_nan=False)]
-Interval = Annotated[float, Field(gt=0, le=1e9, allow_inf_nan=False)]
-# Above 2^53, a float cannot represent every whole number.
-Bytes = Annotated[int, Field(gt=0, le=1 << 53)]
-Count = Annotated[int, Field(gt=0, le=100_000)]
-Ratio = Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)]
-
-
-class Part(BaseModel):
-    """A table of a machine file. Unknown keys, and strings in place of numbers, are refused."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
 class Users(Part):
@@ -221,6 +209,21 @@ class Tapes(Part):
         return self
 
 
+def _name_tapes(value: Any) -> str:
+    """Return which of the two kinds of tapes a machine file describes: cartridges, or only silos."""
+    is_library = isinstance(value, Library) or (
+        isinstance(value, dict) and not value.keys().isdisjoint(("drives", "cartridges", "robots"))
+    )
+    return _LIBRARY if is_library else _SILOS
+
+
+# pydantic puts the kind's name into the place of an error, from where `parse_machine` removes it.
+_LIBRARY, _SILOS = "<with cartridges>", "<in silos>"
+_Tapes = Annotated[
+    Annotated[Tapes, Tag(_SILOS)] | Annotated[Library, Tag(_LIBRARY)], Discriminator(_name_tapes)
+]
+
+
 class Machine(Part):
     """An archive's machine, as its file describes it."""
 
@@ -231,12 +234,25 @@ class Machine(Part):
     latency: Latency
     disk: Disk
     purge: Purge | None = None
-    tapes: Tapes | None = None
+    tapes: _Tapes | None = None
 
     @model_validator(mode="after")
     def _check_purge(self) -> Self:
         if self.purge is not None and self.tapes is None:
             raise ValueError("purge needs tapes, or the files that it removes are lost")
+        return self
+
+    @model_validator(mode="after")
+    def _check_cartridges(self) -> Self:
+        if isinstance(self.tapes, Library):
+            if self.purge is not None and self.tapes.store is None:
+                raise ValueError("purge needs tapes.store, or the files that it removes are on no cartridge")
+            room = self.tapes.cartridges.capacity_bytes
+            if room < self.disk.largest_file_bytes:
+                raise ValueError(
+                    f"tapes.cartridges.capacity_bytes is {room}, but a file of disk.largest_file_bytes"
+                    f" ({self.disk.largest_file_bytes}) must fit on one cartridge"
+                )
         return self
 
 
@@ -267,7 +283,7 @@ def parse_machine(tables: dict[str, Any], name: str) -> Machine:
         found = error.errors()
         # If a key is misspelt, the correct key is missing too, so the misspelt key is reported first.
         first = next((each for each in found if each["type"] == "extra_forbidden"), found[0])
-        field = ".".join(str(part) for part in first["loc"]) or "machine"
+        field = ".".join(str(part) for part in first["loc"] if part not in (_LIBRARY, _SILOS)) or "machine"
         more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
         reason = first["msg"].removeprefix("Value error, ")
         if first["type"] == "extra_forbidden":
