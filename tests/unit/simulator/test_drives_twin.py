@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks.drives_twin import DrivesTwin, TwinCartridge, TwinFile, locate_s
+from benchmarks.drives_twin import DrivesTwin, TwinCartridge, TwinFile
 from tapewise.simulator.demand.traces import check_trace
 from tapewise.simulator.libraries import Library
 from tapewise.simulator.runs import run_trace
@@ -81,7 +81,3 @@ def test_ends_and_mounts_are_those_of_the_simpy_model(name):
     assert max(abs(ends[number] - end) for number, end in twin.ends.items()) < 1e-6
     assert run.totals.tapes is not None
     assert (run.totals.tapes.mount_count, run.totals.tapes.dismount_count) == (twin.mounts, twin.dismounts)
-
-
-def test_times_to_locate_are_worked_by_hand():
-    pass
