@@ -12,12 +12,12 @@ from psycopg.rows import class_row
 
 from tapewise.schema.errors import SimulationError
 from tapewise.schema.texts import escape_controls
-from tapewise.simulator.results import TIME_COLUMNS
+from tapewise.simulator.results import STORED_TIMES
 
 if TYPE_CHECKING:  # importing it loads the compiler
     from tapewise.simulator.studies import Plan
 
-# The names of the causes in the table, in the order of TIME_COLUMNS.
+# The names of the causes in the table, in the order of STORED_TIMES.
 _CAUSES = ("user", "port", "file", "drive", "load", "room", "latency", "staging", "transfer", "contention")
 
 
@@ -41,6 +41,7 @@ class RunSummary:
     steady_at: datetime | None
     ended_at: datetime
     simulated_at: datetime
+    placement: str | None
 
     @property
     def warnings(self) -> list[str]:
@@ -121,6 +122,8 @@ def describe_run(connection: psycopg.Connection, run: RunSummary) -> Iterator[st
         f"  in the whole run, {totals['staged_count']:,} staged from tape, {totals['stored_count']:,} stored"
         f" to tape; {totals['purge_count']:,} purges removed {totals['purged_count']:,} files"
     )
+    if totals.get("tapes"):
+        yield from _describe_tapes(totals["tapes"], run.placement)
     if run.unfinished_count:  # only from an earlier version, which kept unfinished runs
         yield (
             f"  {run.unfinished_count:,} never ended, so no means are shown: those of the others say nothing"
@@ -144,7 +147,7 @@ def describe_run(connection: psycopg.Connection, run: RunSummary) -> Iterator[st
 
 
 def _describe_times(connection: psycopg.Connection, run: RunSummary, zone: ZoneInfo) -> Iterator[str]:
-    means = ", ".join(f"avg({column})" for column in TIME_COLUMNS)
+    means = ", ".join(f"avg({column})" for column in STORED_TIMES)
     rows = connection.execute(
         "SELECT direction, is_cached, is_joined, count(*),"  # noqa: S608  # our own names
         " avg(extract(EPOCH FROM ended_at - submitted_at))::float8,"
@@ -169,6 +172,33 @@ def _describe_times(connection: psycopg.Connection, run: RunSummary, zone: ZoneI
         yield f"  {name:<14}{count:>11,}" + "".join(f"{value:>11.2f}" for value in seconds)
 
 
+def _describe_tapes(tapes: Mapping[str, Any], placement: str | None) -> Iterator[str]:
+    """Yield what the drives did in the whole run, where cartridges have an identity."""
+    recalls, mounts = tapes["recall_count"], tapes["recall_mount_count"]
+    yield (
+        f"  {tapes['mount_count']:,} mounts, {tapes['dismount_count']:,} dismounts,"
+        f" {tapes['mounted_count']:,} cartridges still in drives; {recalls:,} recalls in {mounts:,} of the mounts"
+        + (f", {recalls / mounts:.2f} a mount" if mounts else "")
+    )
+    hours = {name: seconds / 3600 for name, seconds in tapes["drive_s"].items()}
+    robot = hours["fetch"] + hours["return"]
+    yield (
+        f"  drive hours: robot {robot:,.1f}, load {hours['load']:,.1f}, locate {hours['locate']:,.1f},"
+        f" read {hours['read']:,.1f}, write {hours['write']:,.1f}, rewind {hours['rewind']:,.1f}, unload"
+        f" {hours['unload']:,.1f}; idle with a cartridge {hours['mounted']:,.1f}, empty {hours['empty']:,.1f}"
+    )
+    if recalls:
+        yield (
+            f"  a recall waits {tapes['mean_drive_wait_s']:,.1f} s for a drive, {tapes['mean_load_wait_s']:,.1f} s"
+            f" for robot and load, {tapes['mean_locate_wait_s']:,.1f} s for the way to the file (in the table:"
+            " load)"
+        )
+    yield (
+        f"  Placement assumed: by {placement}. No log says which files share a cartridge; run the other"
+        " placement, too."
+    )
+
+
 def _describe_hits(connection: psycopg.Connection, run: RunSummary) -> Iterator[str]:
     found = connection.execute(
         "SELECT hit_ratio, cached_count, joined_count, uncached_count - joined_count"
@@ -189,6 +219,7 @@ def _show(moment: datetime, zone: ZoneInfo) -> str:
 
 _SELECT_RUNS = (
     "SELECT archive, timezone, demand, demand_name, demand_kind, options, machine_title, seed, job_count,"
-    " unfinished_count, totals, is_circular, began_at, steady_at, ended_at, simulated_at"
+    " unfinished_count, totals, is_circular, began_at, steady_at, ended_at, simulated_at,"
+    " machine #>> '{tapes,cartridges,placement}' AS placement"
     " FROM mart.simulation_runs"
 )

@@ -24,9 +24,12 @@ class Cartridges(Part):
     """The cartridges. A trace does not say on which of them a file is, so `placement` is an assumption.
 
     By `time`, files are written to tape one after another, whoever owns them. By `user`, each user's files
-    have cartridges of their own. `open_count` cartridges (of each user) are written in turn. Files from
-    before the run lie in an order drawn at random (by `user`: within those of the user), spread evenly over
-    `filled_count` cartridges; without it, they lie without gaps.
+    have cartridges of their own. `open_count` cartridges (of each user) are written in turn.
+
+    The requested files from before the run lie in an order drawn at random, without gaps; `filled_count`
+    says how many cartridges the archive had filled. By `time`, the files are then spread evenly over all of
+    these, which is the worst case. By `user`, those of a user still lie together, from a place drawn at
+    random, which is the best case.
     """
 
     capacity_bytes: Bytes

@@ -18,6 +18,8 @@ WAITS = {
     "latency_s": LATENCY,
 }
 TIME_COLUMNS = (*WAITS, "staging_s", "transfer_s", "contention_s")
+# In the warehouse, `load_wait_s` includes `locate_wait_s`.
+STORED_TIMES = tuple(name for name in TIME_COLUMNS if name != "locate_wait_s")
 
 
 @dataclass(frozen=True)
@@ -25,14 +27,19 @@ class TapeTotals:
     """What the drives did, where cartridges have an identity; `drive_s` is the time of all drives by step.
 
     A mount counts when the cartridge is in the drive, and a dismount when it is back in its place.
-    `recall_mount_count` counts the mounts in which a file was read.
+    `recall_mount_count` counts the mounts in which a file was read, and `recall_count` the files. The waits are
+    the means of these recalls.
     """
 
     mount_count: int
     recall_mount_count: int
+    recall_count: int
     dismount_count: int
     mounted_count: int
     drive_s: dict[str, float]
+    mean_drive_wait_s: float | None
+    mean_load_wait_s: float | None
+    mean_locate_wait_s: float | None
 
 
 @dataclass(frozen=True)

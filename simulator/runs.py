@@ -170,13 +170,19 @@ def _collect_totals(world: World, machine: Machine) -> Totals:
 
 
 def _collect_tapes(world: World) -> TapeTotals:
-    state, drives = world.state[0], world.drives
+    state, drives, count = world.state[0], world.drives, int(world.machine.job_count[0])
+    recalls = np.flatnonzero(world.jobs.stage_ended_s[:count] > 0)
+    waits = world.spent[recalls].mean(axis=0).tolist() if len(recalls) else [None] * len(PHASES)
     spent = world.drive_spent.copy()
     spent[np.arange(len(drives)), drives.step] += state.now_s - drives.since_s
     return TapeTotals(
         mount_count=int(state.mount_count),
         recall_mount_count=int(state.recall_mount_count),
+        recall_count=len(recalls),
         dismount_count=int(state.dismount_count),
         mounted_count=int((drives.step >= LOADING).sum()),
         drive_s=dict(zip(DRIVE_STEPS, spent.sum(axis=0).tolist(), strict=True)),
+        mean_drive_wait_s=waits[DRIVE],
+        mean_load_wait_s=waits[LOAD],
+        mean_locate_wait_s=waits[LOCATE],
     )

@@ -35,24 +35,36 @@ def make_shelves(library: Library | None, demand: Demand, sizes_bytes: Floats, *
         return Shelves(make_records("drives", 0), make_records("cartridges", 0), 0, none, *placed, 0)
     given = library.cartridges
     owners, owner_count = _find_owners(demand, file_count, by_user=given.placement == "user")
-    is_old = np.ones(file_count, bool)
-    is_old[demand.file[demand.is_put]] = False
+    is_old = np.zeros(file_count, bool)
+    is_old[demand.file] = True  # nobody asks for the others, so their places do not matter
+    is_new = np.zeros(file_count, bool)
+    is_new[demand.file[demand.is_put]] = True
     if library.store is not None:
-        is_old[demand.inventory[~demand.inventory_is_stored]] = False
+        is_new[demand.inventory[~demand.inventory_is_stored]] = True
     # The order in which the trace asks for files is not used: no real archive has its files in that order.
-    order = np.random.default_rng([seed, 3]).permutation(file_count)
-    order = order[is_old[order]]
+    rng = np.random.default_rng([seed, 3])
+    order = rng.permutation(file_count)
+    order = order[(is_old & ~is_new)[order]]
     order = order[np.argsort(owners[order], kind="stable")]
     room = float(given.capacity_bytes)
-    if given.filled_count is None:
-        filled_count = _place_densely(order, sizes_bytes, owners, room, placed)
+    if given.filled_count is None or given.placement == "user":
+        starts = np.zeros(owner_count)
+        if given.filled_count is not None:
+            owned_bytes = np.bincount(owners[order], weights=sizes_bytes[order], minlength=owner_count)
+            starts = rng.random(owner_count) * np.maximum(0.0, room - owned_bytes)
+        filled_count = _place_together(order, sizes_bytes, owners, room, starts, placed)
     else:
         filled_count = given.filled_count
         _spread(order, sizes_bytes, room, filled_count, placed)
+    if given.filled_count is not None and filled_count > given.filled_count:
+        raise MachineError(
+            f"tapes.cartridges.filled_count is {given.filled_count}, but the files of the users are on"
+            f" {filled_count} cartridges"
+        )
     # Of two cartridges that are written one after the other, the first is full with the second's first file.
-    new_bytes = float(sizes_bytes[~is_old].sum())
+    new_bytes = float(sizes_bytes[is_new].sum())
     blank_count = int(2 * new_bytes / room) + owner_count * given.open_count + 1
-    cartridges = make_records("cartridges", filled_count + min(blank_count, int((~is_old).sum()) + 1))
+    cartridges = make_records("cartridges", filled_count + min(blank_count, int(is_new.sum()) + 1))
     cartridges.drive = cartridges.place = cartridges.write_head = -1
     return Shelves(_make_drives(library), cartridges, owner_count, owners, *placed, filled_count)
 
@@ -66,14 +78,25 @@ def _find_owners(demand: Demand, file_count: int, *, by_user: bool) -> tuple[Int
     return owners, demand.user_count + 1
 
 
-def _place_densely(
-    order: Integers, sizes_bytes: Floats, owners: Integers, room: float, placed: tuple[Integers, Floats]
+def _place_together(
+    order: Integers,
+    sizes_bytes: Floats,
+    owners: Integers,
+    room: float,
+    starts: Floats,
+    placed: tuple[Integers, Floats],
 ) -> int:
-    """Fill one cartridge after the other; each owner begins a new one. Returns how many are filled."""
+    """Fill one cartridge after the other; each owner begins a new one. Returns how many are filled.
+
+    `starts` says where on their first cartridge the files of each owner begin.
+    """
     cartridge, end, owner = -1, room, -1
     for file in order.tolist():
-        if owners[file] != owner or end + sizes_bytes[file] > room:
-            cartridge, end, owner = cartridge + 1, 0.0, owners[file]
+        if owners[file] != owner:
+            cartridge, owner = cartridge + 1, owners[file]
+            end = starts[owner]
+        elif end + sizes_bytes[file] > room:
+            cartridge, end = cartridge + 1, 0.0
         placed[0][file], placed[1][file] = cartridge, end
         end += sizes_bytes[file]
     return cartridge + 1

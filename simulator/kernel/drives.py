@@ -59,10 +59,9 @@ def settle(world: World) -> None:  # noqa: PLR0912  # one branch per rule
     for drive in range(len(world.drives)):
         one = world.drives[drive]
         if one.step == MOUNTED:
-            wanted = find_kinds(world, one.cartridge)
-            if wanted & one.kinds:
+            if find_kinds(world, one.cartridge) > 0:
                 _begin(world, drive, READY)
-            elif wanted > 0 or one.since_s + world.machine[0].lazy_s <= state.now_s:
+            elif one.since_s + world.machine[0].lazy_s <= state.now_s:
                 _leave(world, drive)
         if one.step == READY:
             _continue(world, drive)

@@ -77,6 +77,13 @@ def test_a_cartridge_goes_back_after_as_many_recalls_as_a_mount_may_serve():
     assert got.totals.tapes.mount_count == 3
 
 
+def test_only_the_recalls_of_the_next_mount_wait_for_its_load():
+    tapes = make_library(drives=[ONE], cartridges=USERS, recalls={"most_per_mount": 1})
+    got = run(make_library_machine(tapes), *gets((0, 1), (1, 2), (2, 2)))
+    assert columns(got, "ended_s") == [[31, 71, 111]]
+    assert columns(got, "drive_wait_s", "load_wait_s") == [[0, 39, 78], [11, 11, 11]]
+
+
 @pytest.mark.parametrize(
     ("lazy_s", "second_s", "ended_s", "mounts"),
     [
@@ -101,6 +108,16 @@ def test_an_unwanted_cartridge_leaves_for_another_only_if_no_other_drive_is_free
     got = run(make_library_machine(tapes), *gets((0, 1), (1, 2), (100, 3), (101, 2)))
     assert columns(got, "ended_s") == [[31, 35, 100 + 9 + 11 + 20, 121]]
     assert got.totals.tapes.drive_s["mounted"] == pytest.approx((100 - 31) + (101 - 35) + (140 - 121), abs=1e-5)
+
+
+def test_reads_and_writes_that_wait_for_a_drive_are_counted_together():
+    # At 195 s, the first drive leaves for user 3's file, and at 200 s the second one for user 4's put.
+    tapes = make_library(drives=[ONE | {"count": 2}], cartridges=USERS, recalls={"lazy_s": 1e9}, store=STORE,
+                         robots={"count": 2, "move_s": 4})  # fmt: skip
+    got = run(make_library_machine(tapes), *gets((0, 1), (1, 2)), (149, "put", 4, 8, 100),
+              (195, "get", 3, 9, 100), (235, "put", 4, 10, 1))  # fmt: skip
+    assert columns(got, "ended_s")[0][3] == 195 + 9 + 11 + 20
+    assert got.totals.tapes.drive_s["mounted"] == pytest.approx((195 - 31) + (200 - 32), abs=1e-5)
 
 
 def test_robots_move_one_cartridge_at_a_time_first_come_first_served():
@@ -206,6 +223,12 @@ def test_files_are_written_to_their_cartridges_in_one_run_each(placement, open_c
     assert tape.drive_s["locate"] == 0  # blank cartridges are written from the beginning
 
 
+def test_a_file_may_fill_a_cartridge_to_its_end():
+    tapes = make_library(store=STORE, cartridges={"capacity_bytes": 1000, "placement": "time"})
+    got = run(make_library_machine(tapes), *puts(1, 1, size=500), (900, "put", 1, 9, 1))
+    assert got.totals.tapes.mount_count == 1
+
+
 def test_a_later_list_is_appended_to_the_cartridge_that_is_not_full():
     # The second list is written at the end of the first, 60 % along the tape.
     tapes = make_library(drives=[ONE], store=STORE, locate=LOCATE | {"wraps_per_band": 1},
@@ -240,9 +263,27 @@ def test_drives_for_writing_leave_recalls_to_drives_for_reading():
     machine = make_library_machine(tapes, purge=purge, disk__lvs_per_chain=1, disk__lv_bytes=800,
                                    disk__largest_file_bytes=800)  # fmt: skip
     # File 0 is read in the second drive, to which its cartridge goes from the first: 9 s to leave.
-    got = run(machine, *puts(1, 1), (300, "put", 1, 2, 10), (350, "get", 1, 0, 300))
-    assert columns(got, "ended_s")[0][3] == 350 + 9 + 11 + 60
+    got = run(machine, *puts(1, 1), (320, "get", 1, 0, 300))
+    assert columns(got, "ended_s")[0][2] == 320 + 9 + 11 + 60
     assert got.totals.tapes.mount_count == 2
+    # What is to be written at 431 s goes back to the first drive.
+    got = run(machine, *puts(1, 1), (320, "get", 1, 0, 300), (340, "put", 1, 2, 10), (900, "put", 1, 3, 1))
+    assert (got.totals.stored_count, got.totals.tapes.mount_count) == (3, 3)
+    # Asked for while the first drive loads the cartridge, from 331 to 342 s, it waits for another drive.
+    got = run(machine, *puts(1, 1), (235, "get", 1, 0, 300), (250, "put", 1, 2, 10), (390, "get", 1, 1, 300))
+    assert got.jobs["is_staged"].to_list() == [False, False, True, False, True]
+    assert columns(got, "load_wait_s")[0][2:] == [11, 0, 11]
+
+
+def test_a_drive_that_leaves_counts_only_for_what_it_may_do():
+    # At 231 s, the first drive leaves for user 6's put. The recall of 235 s needs the second one at once.
+    drives = [ONE | {"role": "write"}, ONE | {"role": "read"}]
+    tapes = make_library(drives=drives, store=STORE, recalls={"lazy_s": 1e9}, cartridges=USERS,
+                         robots={"count": 2, "move_s": 4})  # fmt: skip
+    got = run(make_library_machine(tapes), (0, "get", 1, 0, 100), (0, "put", 5, 1, 100),
+              (149, "put", 6, 2, 100), (235, "get", 2, 3, 100), (300, "put", 6, 4, 1))  # fmt: skip
+    assert columns(got, "ended_s")[0][3] == 235 + 9 + 11 + 20
+    assert got.totals.stored_count == 2
 
 
 def test_files_from_before_the_run_are_spread_over_the_filled_cartridges():
@@ -256,6 +297,24 @@ def test_files_from_before_the_run_are_spread_over_the_filled_cartridges():
     with pytest.raises(MachineError, match=r"tapes\.cartridges\.filled_count: 1 cartridges hold 1000 bytes"):
         run(make_library_machine(make_library(cartridges=cartridges | {"filled_count": 1})),
             *gets(*[(0, 1)] * 20))  # fmt: skip
+
+
+def test_a_users_files_from_before_the_run_lie_together():
+    # Those of user 1 fit on one cartridge, and begin anywhere on it; those of user 2 fill one and a half.
+    cartridges = {"capacity_bytes": 1000, "placement": "user", "filled_count": 3}
+    machine = make_library_machine(make_library(cartridges=cartridges))
+    trace = make_trace(*gets(*[(0, 1)] * 4, *[(0, 2)] * 15))
+    world = make_world(machine, check_trace(trace, machine), seed=1, sample_s=1.0, sample_count=1)
+    cartridge, position = world.files.cartridge, world.files.position_bytes
+    assert cartridge[:4].tolist() == [0] * 4
+    first = position[:4].min()
+    assert 0 < first < 600
+    assert sorted(position[:4]) == pytest.approx([first + 100 * n for n in range(4)])
+    assert sorted(zip(cartridge[4:].tolist(), position[4:].tolist(), strict=True)) == [
+        *((1, 100 * n) for n in range(10)), *((2, 100 * n) for n in range(5))
+    ]  # fmt: skip
+    with pytest.raises(MachineError, match=r"filled_count is 2, but the files of the users are on 3"):
+        run(make_library_machine(make_library(cartridges=cartridges | {"filled_count": 2})), *trace.rows())
 
 
 def test_unstored_files_on_disk_get_their_cartridges_only_when_they_are_written():

@@ -34,7 +34,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
             {"count": 1, "bytes_per_s": 6e5, "load_s": 6.1, "rewind_s": 3.2, "unload_s": 2.7},
         ],
         "recalls": {"most_per_mount": 20, "lazy_s": 60},
-        "cartridges": {"capacity_bytes": 500_000_000, "placement": "user", "open_count": 2, "filled_count": 30},
+        "cartridges": {"capacity_bytes": 500_000_000, "placement": "user", "open_count": 2, "filled_count": 50},
         "locate": LOCATE,
         "store": STORE,
     },
