@@ -152,10 +152,14 @@ def test_the_nearest_file_may_be_further_along_the_tape():
     assert by_record[1] > by_record[0]
 
 
-def run_placed(order: str, positions: dict[int, float]) -> list[float]:
+def test_files_that_are_equally_near_are_read_in_the_order_of_arrival():
+    assert run_placed("nearest", {0: 350, 1: 900, 2: 0}, locate=None) == pytest.approx([31, 51, 71])
+
+
+def run_placed(order: str, positions: dict[int, float], locate: dict | None = LOCATE) -> list[float]:
     """Run gets of files on one cartridge at these positions; returns when their stages ended."""
     tapes = make_library(drives=[ONE], cartridges={"capacity_bytes": 1000, "placement": "time"},
-                         recalls={"order": order}, locate=LOCATE)  # fmt: skip
+                         recalls={"order": order}, locate=locate)  # fmt: skip
     machine = make_library_machine(tapes)
     trace = make_trace(*((0, "get", 1, file, 100) for file in positions))
     world = make_world(machine, check_trace(trace, machine), seed=1, sample_s=1e6, sample_count=1)
