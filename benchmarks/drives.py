@@ -2,9 +2,9 @@
 
     python -m benchmarks.drives
 
-Both run the same recalls of 200 cartridges on 8 drives, nearest first. The kernel is compiled beforehand. Times
-are CPU times. Only the ratio means anything on another machine. The exit status is 1 if their times differ, or
-if the kernel is less than 50 times as fast.
+Both run the same recalls of 200 cartridges on 8 drives, nearest first. The kernel is compiled beforehand.
+Times are CPU times. Only the ratio means anything on another machine. The exit status is 1 if their times
+differ, or if the kernel is less than 50 times as fast.
 """
 
 import statistics

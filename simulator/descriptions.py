@@ -177,8 +177,8 @@ def _describe_tapes(tapes: Mapping[str, Any], placement: str | None) -> Iterator
     recalls, mounts = tapes["recall_count"], tapes["recall_mount_count"]
     yield (
         f"  {tapes['mount_count']:,} mounts, {tapes['dismount_count']:,} dismounts,"
-        f" {tapes['mounted_count']:,} cartridges still in drives; {recalls:,} recalls in {mounts:,} of the mounts"
-        + (f", {recalls / mounts:.2f} a mount" if mounts else "")
+        f" {tapes['mounted_count']:,} cartridges still in drives; {recalls:,} recalls in {mounts:,} of the"
+        " mounts" + (f", {recalls / mounts:.2f} a mount" if mounts else "")
     )
     hours = {name: seconds / 3600 for name, seconds in tapes["drive_s"].items()}
     robot = hours["fetch"] + hours["return"]
@@ -189,9 +189,9 @@ def _describe_tapes(tapes: Mapping[str, Any], placement: str | None) -> Iterator
     )
     if recalls:
         yield (
-            f"  a recall waits {tapes['mean_drive_wait_s']:,.1f} s for a drive, {tapes['mean_load_wait_s']:,.1f} s"
-            f" for robot and load, {tapes['mean_locate_wait_s']:,.1f} s for the way to the file (in the table:"
-            " load)"
+            f"  a recall waits {tapes['mean_drive_wait_s']:,.1f} s for a drive,"
+            f" {tapes['mean_load_wait_s']:,.1f} s for robot and load, {tapes['mean_locate_wait_s']:,.1f} s for"
+            " the way to the file (in the table: load)"
         )
     yield (
         f"  Placement assumed: by {placement}. No log says which files share a cartridge; run the other"

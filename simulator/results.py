@@ -27,8 +27,8 @@ class TapeTotals:
     """What the drives did, where cartridges have an identity; `drive_s` is the time of all drives by step.
 
     A mount counts when the cartridge is in the drive, and a dismount when it is back in its place.
-    `recall_mount_count` counts the mounts in which a file was read, and `recall_count` the files. The waits are
-    the means of these recalls.
+    `recall_mount_count` counts the mounts in which a file was read, and `recall_count` the files. The waits
+    are the means of these recalls.
     """
 
     mount_count: int

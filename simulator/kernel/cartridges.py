@@ -19,7 +19,7 @@ def ask_recall(world: World, job: int) -> None:
     phase = DRIVE
     if drive >= 0:
         one = world.drives[drive]
-        is_loading = one.step == FETCHING or one.step == LOADING
+        is_loading = one.step in (FETCHING, LOADING)
         if is_loading and (one.kinds & READ) and one.loading_count < machine.most_per_mount:
             one.loading_count += 1
             phase = LOAD

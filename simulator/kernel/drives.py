@@ -43,8 +43,8 @@ def _begin(world: World, drive: int, step: int) -> None:
     """Begin a step of a drive, and record how long the previous one took."""
     one, state = world.drives[drive], world.state[0]
     world.drive_spent[drive, one.step] += state.now_s - one.since_s
-    was_busy = one.step != EMPTY and one.step != MOUNTED
-    is_busy = step != EMPTY and step != MOUNTED
+    was_busy = one.step not in (EMPTY, MOUNTED)
+    is_busy = step not in (EMPTY, MOUNTED)
     if is_busy != was_busy:
         state.busy_drives += 1 if is_busy else -1
     one.step = step
@@ -111,7 +111,7 @@ def _make_room(world: World) -> None:
                     lack += 1
             for other in range(len(world.drives)):
                 step = world.drives[other].step
-                is_leaving = step == REWINDING or step == UNLOADING or step == RETURNING
+                is_leaving = step in (REWINDING, UNLOADING, RETURNING)
                 if is_leaving and (world.drives[other].kinds & kinds):
                     lack -= 1
             if lack > 0:
@@ -127,7 +127,7 @@ def _leave(world: World, drive: int) -> None:
 @compiled
 def _continue(world: World, drive: int) -> None:
     """Begin the next recall, or the next run of writes; if there is none, the drive stays READY."""
-    one, machine = world.drives[drive], world.machine[0]
+    one = world.drives[drive]
     cartridge = world.cartridges[one.cartridge]
     if one.list_place == one.list_count and (one.kinds & READ):
         _make_list(world, drive)

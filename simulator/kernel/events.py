@@ -43,7 +43,7 @@ NOTHING, FLOW_ENDS, HEAP, STORE, PURGE, LAZY, SUBMISSION = range(7)
 
 
 @compiled_entry
-def run_events(world: World, event_limit: int) -> bool:  # noqa: PLR0912  # one branch per kind of event
+def run_events(world: World, event_limit: int) -> bool:  # noqa: PLR0912, PLR0915  # one branch per kind of event
     """Run until every job is done, or until the remaining jobs wait for something that can never happen.
 
     After `event_limit` events, the run pauses and the function returns True. The next call continues the run.

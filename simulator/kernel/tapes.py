@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from tapewise.simulator.kernel.compiler import compiled
 from tapewise.simulator.kernel.cartridges import plan_write
+from tapewise.simulator.kernel.compiler import compiled
 from tapewise.simulator.kernel.disk import may_go
 from tapewise.simulator.kernel.heaps import append, enter, pop_first, push_event, sort_chosen
 from tapewise.simulator.kernel.sharing import start_flow

@@ -1,4 +1,4 @@
-"""Cartridges, drives and robots agree with hand calculations, with queueing theory, and conserve what moves."""
+"""Cartridges, drives and robots agree with hand calculations and queueing theory, and lose nothing."""
 
 import heapq
 import math
@@ -107,7 +107,9 @@ def test_an_unwanted_cartridge_leaves_for_another_only_if_no_other_drive_is_free
     tapes = make_library(drives=[ONE | {"count": 2}], cartridges=USERS, recalls={"lazy_s": 1e9})
     got = run(make_library_machine(tapes), *gets((0, 1), (1, 2), (100, 3), (101, 2)))
     assert columns(got, "ended_s") == [[31, 35, 100 + 9 + 11 + 20, 121]]
-    assert got.totals.tapes.drive_s["mounted"] == pytest.approx((100 - 31) + (101 - 35) + (140 - 121), abs=1e-5)
+    assert got.totals.tapes.drive_s["mounted"] == pytest.approx(
+        (100 - 31) + (101 - 35) + (140 - 121), abs=1e-5
+    )
 
 
 def test_reads_and_writes_that_wait_for_a_drive_are_counted_together():
@@ -185,7 +187,9 @@ def test_times_to_locate_are_worked_by_hand(start, end, seconds):
     assert locate_by_hand(2000, 2, 2, 100, start, end) == pytest.approx(seconds)
 
 
-def locate_by_hand(capacity: float, bands: int, wraps: int, length_s: float, start: float, end: float) -> float:
+def locate_by_hand(
+    capacity: float, bands: int, wraps: int, length_s: float, start: float, end: float
+) -> float:
     machine = SimpleNamespace(cartridge_bytes=capacity, wraps_per_band=wraps, wrap_count=bands * wraps,
                               end_to_end_s=length_s, has_locate=True)  # fmt: skip
     function: Any = getattr(locate.locate_s, "py_func", locate.locate_s)
@@ -261,7 +265,8 @@ def test_a_mount_serves_its_recalls_first_then_what_is_to_be_written():
 
 def test_drives_for_writing_leave_recalls_to_drives_for_reading():
     drives = [ONE | {"role": "write"}, ONE | {"role": "read"}]
-    tapes = make_library(drives=drives, store=STORE, recalls={"lazy_s": 1e9}, robots={"count": 2, "move_s": 4},
+    tapes = make_library(drives=drives, store=STORE, recalls={"lazy_s": 1e9},
+                         robots={"count": 2, "move_s": 4},
                          cartridges={"capacity_bytes": 1000, "placement": "time"})  # fmt: skip
     purge = {"high_ratio": 0.75, "low_ratio": 0.1, "keep_s": 0}
     machine = make_library_machine(tapes, purge=purge, disk__lvs_per_chain=1, disk__lv_bytes=800,

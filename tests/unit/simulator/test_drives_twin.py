@@ -34,7 +34,12 @@ SETTINGS: dict[str, dict[str, Any]] = {
             {"count": 1, "bytes_per_s": 6e5, "load_s": 6.1, "rewind_s": 3.2, "unload_s": 2.7},
         ],
         "recalls": {"most_per_mount": 20, "lazy_s": 60},
-        "cartridges": {"capacity_bytes": 500_000_000, "placement": "user", "open_count": 2, "filled_count": 50},
+        "cartridges": {
+            "capacity_bytes": 500_000_000,
+            "placement": "user",
+            "open_count": 2,
+            "filled_count": 50,
+        },
         "locate": LOCATE,
         "store": STORE,
     },
@@ -47,7 +52,13 @@ def draw_jobs(seed: int, *, has_puts: bool) -> list[tuple[float, str, int, int, 
     at_s = np.cumsum(rng.exponential(14, JOBS))
     is_put = (rng.random(JOBS) < 0.4) & has_puts
     return [
-        (float(at_s[n]), "put" if is_put[n] else "get", int(rng.integers(0, 12)), n, int(rng.integers(1, 30_000_000)))
+        (
+            float(at_s[n]),
+            "put" if is_put[n] else "get",
+            int(rng.integers(0, 12)),
+            n,
+            int(rng.integers(1, 30_000_000)),
+        )
         for n in range(JOBS)
     ]
 
@@ -73,7 +84,10 @@ def test_ends_and_mounts_are_those_of_the_simpy_model(name):
         )
     ]
     twin.run(
-        [(at, put, files[n]) for at, put, n in zip(demand.submitted_s, demand.is_put, demand.file, strict=True)]
+        [
+            (at, put, files[n])
+            for at, put, n in zip(demand.submitted_s, demand.is_put, demand.file, strict=True)
+        ]
     )
     staged = run.jobs["is_staged"].to_numpy()
     ends = (run.jobs["stage_began_s"] + run.jobs["stage_s"]).to_numpy()
