@@ -190,8 +190,8 @@ def _describe_tapes(tapes: Mapping[str, Any], placement: str | None) -> Iterator
     if recalls:
         yield (
             f"  a recall waits {tapes['mean_drive_wait_s']:,.1f} s for a drive,"
-            f" {tapes['mean_load_wait_s']:,.1f} s for robot and load, {tapes['mean_locate_wait_s']:,.1f} s for"
-            " the way to the file (in the table: load)"
+            f" {tapes['mean_load_wait_s']:,.1f} s for robot and load, {tapes['mean_locate_wait_s']:,.1f} s"
+            " for the way to the file (in the table: load)"
         )
     yield (
         f"  Placement assumed: by {placement}. No log says which files share a cartridge; run the other"
