@@ -35,7 +35,7 @@ class Twin:
         capacities = {"in": machine.network.in_bytes_per_s, "out": machine.network.out_bytes_per_s}
         capacities |= {f"disk {n}": machine.disk.chain_bytes_per_s for n in range(machine.disk.chain_count)}
         self.drives: list[simpy.Resource] = []
-        if tapes := machine.tapes:
+        if isinstance(tapes := machine.tapes, Tapes):
             capacities |= {f"tape {n + 1}": tapes.chain_bytes_per_s for n in range(tapes.chain_count)}
             by_chain = [0] * tapes.chain_count
             for silo in tapes.silos:
@@ -52,7 +52,7 @@ class Twin:
         self.turn = len(demand.inventory)
         self.unstored: list[tuple[float, int, int]] = []
         jobs = [env.process(self._job(number)) for number in range(len(demand.submitted_s))]
-        if tapes and tapes.store:
+        if isinstance(tapes, Tapes) and tapes.store:
             env.process(self._store(tapes, tapes.store))
         env.run(env.all_of(jobs))
         return self
@@ -116,7 +116,7 @@ class Twin:
 
     def _stage(self, number: int, file: int, size: int) -> Steps:
         tapes, began = self.machine.tapes, self.env.now
-        assert tapes is not None
+        assert isinstance(tapes, Tapes)
         chain = tapes.silos[self.rng.integers(len(tapes.silos))].chain
         with self.drives[chain - 1].request() as drive:
             yield drive

@@ -13,13 +13,15 @@ from psycopg.rows import class_row
 from tapewise.schema.errors import SimulationError
 from tapewise.schema.texts import escape_controls
 from tapewise.simulator.capacities import format_size
+from tapewise.simulator.libraries import Library
 from tapewise.simulator.machines import Machine
-from tapewise.simulator.results import TIME_COLUMNS
+from tapewise.simulator.results import STORED_TIMES
 
 if TYPE_CHECKING:  # importing it loads the compiler
     from tapewise.simulator.studies import Plan
 
-# The names of the causes in the table, in the order of TIME_COLUMNS.
+_ORDERS = {"arrival": "in order of arrival", "record": "in order of record", "nearest": "the nearest first"}
+# The names of the causes in the table, in the order of STORED_TIMES.
 _CAUSES = ("user", "port", "file", "drive", "load", "room", "latency", "staging", "transfer", "contention")
 
 
@@ -43,6 +45,7 @@ class RunSummary:
     steady_at: datetime | None
     ended_at: datetime
     simulated_at: datetime
+    placement: str | None
 
     @property
     def warnings(self) -> list[str]:
@@ -79,13 +82,32 @@ def describe_machine(machine: Machine) -> Iterator[str]:
         )
     else:
         yield "  purge: none, so no file ever leaves the disk"
-    if tapes := machine.tapes:
+    if isinstance(tapes := machine.tapes, Library):
+        yield from _describe_library(tapes)
+    elif tapes:
         where = f"{len(tapes.silos):,} silos on {tapes.chain_count:,} chains"
         yield f"  tapes: {tapes.drive_count:,} drives in {where}"
         store = tapes.store
         yield f"  stored to tape every {store.interval_s:g} s" if store else "  stored to tape at once"
     else:
         yield "  tapes: none"
+
+
+def _describe_library(library: Library) -> Iterator[str]:
+    drives = ", ".join(
+        f"{each.count:,} drives at {format_size(round(each.bytes_per_s))}/s"
+        + (f" that only {each.role}" if each.role != "both" else "")
+        for each in library.drives
+    )
+    yield f"  tapes: {drives}; {library.robots.count:,} robots"
+    cartridges, recalls = library.cartridges, library.recalls
+    yield f"  cartridges of {format_size(cartridges.capacity_bytes)}, filled by {cartridges.placement} (assumed)"
+    yield (
+        f"  recalls of a cartridge: {_ORDERS[recalls.order]}, at most {recalls.most_per_mount:,} a mount;"
+        f" then it stays {recalls.lazy_s:g} s"
+    )
+    store = library.store
+    yield f"  stored to tape every {store.interval_s:g} s" if store else "  stored to tape at once"
 
 
 def describe_plan(plan: "Plan") -> Iterator[str]:
@@ -144,6 +166,8 @@ def describe_run(connection: psycopg.Connection, run: RunSummary) -> Iterator[st
         f"  in the whole run, {totals['staged_count']:,} staged from tape, {totals['stored_count']:,} stored"
         f" to tape; {totals['purge_count']:,} purges removed {totals['purged_count']:,} files"
     )
+    if totals.get("tapes"):
+        yield from _describe_tapes(totals["tapes"], run.placement)
     if run.unfinished_count:  # only from an earlier version, which kept unfinished runs
         yield (
             f"  {run.unfinished_count:,} never ended, so no means are shown: those of the others say nothing"
@@ -167,7 +191,7 @@ def describe_run(connection: psycopg.Connection, run: RunSummary) -> Iterator[st
 
 
 def _describe_times(connection: psycopg.Connection, run: RunSummary, zone: ZoneInfo) -> Iterator[str]:
-    means = ", ".join(f"avg({column})" for column in TIME_COLUMNS)
+    means = ", ".join(f"avg({column})" for column in STORED_TIMES)
     rows = connection.execute(
         "SELECT direction, is_cached, is_joined, count(*),"  # noqa: S608  # our own names
         " avg(extract(EPOCH FROM ended_at - submitted_at))::float8,"
@@ -192,6 +216,33 @@ def _describe_times(connection: psycopg.Connection, run: RunSummary, zone: ZoneI
         yield f"  {name:<14}{count:>11,}" + "".join(f"{value:>11.2f}" for value in seconds)
 
 
+def _describe_tapes(tapes: Mapping[str, Any], placement: str | None) -> Iterator[str]:
+    """Yield what the drives did in the whole run, where cartridges have an identity."""
+    recalls, mounts = tapes["recall_count"], tapes["recall_mount_count"]
+    yield (
+        f"  {tapes['mount_count']:,} mounts, {tapes['dismount_count']:,} dismounts,"
+        f" {tapes['mounted_count']:,} cartridges still in drives; {recalls:,} recalls in {mounts:,} of the"
+        " mounts" + (f", {recalls / mounts:.2f} a mount" if mounts else "")
+    )
+    hours = {name: seconds / 3600 for name, seconds in tapes["drive_s"].items()}
+    robot = hours["fetch"] + hours["return"]
+    yield (
+        f"  drive hours: robot {robot:,.1f}, load {hours['load']:,.1f}, locate {hours['locate']:,.1f},"
+        f" read {hours['read']:,.1f}, write {hours['write']:,.1f}, rewind {hours['rewind']:,.1f}, unload"
+        f" {hours['unload']:,.1f}; idle with a cartridge {hours['mounted']:,.1f}, empty {hours['empty']:,.1f}"
+    )
+    if recalls:
+        yield (
+            f"  a recall waits {tapes['mean_drive_wait_s']:,.1f} s for a drive,"
+            f" {tapes['mean_load_wait_s']:,.1f} s for robot and load, {tapes['mean_locate_wait_s']:,.1f} s"
+            " for the way to the file (in the table: load)"
+        )
+    yield (
+        f"  Placement assumed: by {placement}. No log says which files share a cartridge; run the other"
+        " placement, too."
+    )
+
+
 def _describe_hits(connection: psycopg.Connection, run: RunSummary) -> Iterator[str]:
     found = connection.execute(
         "SELECT hit_ratio, cached_count, joined_count, uncached_count - joined_count"
@@ -212,6 +263,7 @@ def _show(moment: datetime, zone: ZoneInfo) -> str:
 
 _SELECT_RUNS = (
     "SELECT archive, timezone, demand, demand_name, demand_kind, options, machine_title, seed, job_count,"
-    " unfinished_count, totals, is_circular, began_at, steady_at, ended_at, simulated_at"
+    " unfinished_count, totals, is_circular, began_at, steady_at, ended_at, simulated_at,"
+    " machine #>> '{tapes,cartridges,placement}' AS placement"
     " FROM mart.simulation_runs"
 )

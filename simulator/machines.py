@@ -14,27 +14,16 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import Discriminator, Field, Tag, ValidationError, field_validator, model_validator
 
 from tapewise.schema.errors import MachineError
+from tapewise.simulator.libraries import Library
+from tapewise.simulator.parts import Bytes, Count, Interval, Part, Rate, Ratio, Seconds
 from tapewise.simulator.policies import RANKS, format_size_age, parse_policy
 
 _FOLDER = files("tapewise.simulator") / "machines"
 
-Rate = Annotated[float, Field(gt=0, le=1e15, allow_inf_nan=False)]
-Seconds = Annotated[float, Field(ge=0, le=1e9, allow_inf_nan=False)]
-Interval = Annotated[float, Field(gt=0, le=1e9, allow_inf_nan=False)]
-# Above 2^53, a float cannot represent every whole number.
-Bytes = Annotated[int, Field(gt=0, le=1 << 53)]
-Count = Annotated[int, Field(gt=0, le=100_000)]
-Ratio = Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)]
 Exponent = Annotated[float, Field(ge=0, le=16, multiple_of=0.5)]
-
-
-class Part(BaseModel):
-    """A table of a machine file. Unknown keys, and strings in place of numbers, are refused."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
 class Users(Part):
@@ -252,6 +241,21 @@ class Tapes(Part):
         return self
 
 
+def _name_tapes(value: Any) -> str:
+    """Return which of the two kinds of tapes a machine file describes: cartridges, or only silos."""
+    is_library = isinstance(value, Library) or (
+        isinstance(value, dict) and not value.keys().isdisjoint(("drives", "cartridges", "robots"))
+    )
+    return _LIBRARY if is_library else _SILOS
+
+
+# pydantic puts the kind's name into the place of an error, from where `parse_machine` removes it.
+_LIBRARY, _SILOS = "<with cartridges>", "<in silos>"
+_Tapes = Annotated[
+    Annotated[Tapes, Tag(_SILOS)] | Annotated[Library, Tag(_LIBRARY)], Discriminator(_name_tapes)
+]
+
+
 class Machine(Part):
     """An archive's machine, as its file describes it."""
 
@@ -262,12 +266,25 @@ class Machine(Part):
     latency: Latency
     disk: Disk
     purge: Purge | None = None
-    tapes: Tapes | None = None
+    tapes: _Tapes | None = None
 
     @model_validator(mode="after")
     def _check_purge(self) -> Self:
         if self.purge is not None and self.tapes is None:
             raise ValueError("purge needs tapes, or the files that it removes are lost")
+        return self
+
+    @model_validator(mode="after")
+    def _check_cartridges(self) -> Self:
+        if isinstance(self.tapes, Library):
+            if self.purge is not None and self.tapes.store is None:
+                raise ValueError("purge needs tapes.store, or the files that it removes are on no cartridge")
+            room = self.tapes.cartridges.capacity_bytes
+            if room < self.disk.largest_file_bytes:
+                raise ValueError(
+                    f"tapes.cartridges.capacity_bytes is {room}, but a file of disk.largest_file_bytes"
+                    f" ({self.disk.largest_file_bytes}) must fit on one cartridge"
+                )
         return self
 
 
@@ -323,7 +340,7 @@ def _describe_faults(error: ValidationError) -> list[str]:
     """Describe all faults. A misspelt key comes first, because then the correct key is missing too."""
     faults = []
     for each in sorted(error.errors(), key=lambda each: each["type"] != "extra_forbidden"):
-        field = ".".join(str(part) for part in each["loc"]) or "machine"
+        field = ".".join(str(part) for part in each["loc"] if part not in (_LIBRARY, _SILOS)) or "machine"
         is_unknown = each["type"] == "extra_forbidden"
         reason = "there is no such key" if is_unknown else each["msg"].removeprefix("Value error, ")
         faults.append(f"{field}: {reason}")

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from tapewise.simulator.kernel.tables import DRIVE, FILE, LATENCY, LOAD, PORT, SPACE, USER
+from tapewise.simulator.kernel.tables import DRIVE, FILE, LATENCY, LOAD, LOCATE, PORT, SPACE, USER
 
 # The columns that contain parts of a job's time, and the phase that each of them measures.
 WAITS = {
@@ -13,10 +13,33 @@ WAITS = {
     "file_wait_s": FILE,
     "drive_wait_s": DRIVE,
     "load_wait_s": LOAD,
+    "locate_wait_s": LOCATE,
     "space_wait_s": SPACE,
     "latency_s": LATENCY,
 }
 TIME_COLUMNS = (*WAITS, "staging_s", "transfer_s", "contention_s")
+# In the warehouse, `load_wait_s` includes `locate_wait_s`.
+STORED_TIMES = tuple(name for name in TIME_COLUMNS if name != "locate_wait_s")
+
+
+@dataclass(frozen=True)
+class TapeTotals:
+    """What the drives did, where cartridges have an identity; `drive_s` is the time of all drives by step.
+
+    A mount counts when the cartridge is in the drive, and a dismount when it is back in its place.
+    `recall_mount_count` counts the mounts in which a file was read, and `recall_count` the files. The waits
+    are the means of these recalls.
+    """
+
+    mount_count: int
+    recall_mount_count: int
+    recall_count: int
+    dismount_count: int
+    mounted_count: int
+    drive_s: dict[str, float]
+    mean_drive_wait_s: float | None
+    mean_load_wait_s: float | None
+    mean_locate_wait_s: float | None
 
 
 @dataclass(frozen=True)
@@ -41,6 +64,7 @@ class Totals:
     purged_bytes: int
     disk_used_bytes: int
     moved_bytes: dict[str, float]
+    tapes: TapeTotals | None = None
 
 
 @dataclass(frozen=True)
@@ -50,7 +74,7 @@ class Run:
     `jobs` has one row for each row of the trace, in the same order. `TIME_COLUMNS` add up to the job's time:
 
     - waits for the user's limit, a port, another job that writes or stages the file, a drive, the load of the
-      tape, and space on disk;
+      tape, the drive's way to the file, and space on disk;
     - the latency;
     - the time that staging and transfer would take without other jobs;
     - `contention_s`, the additional time they took because other jobs used the same network and chains.

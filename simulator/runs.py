@@ -17,8 +17,11 @@ from tapewise.simulator.kernel.events import run_events
 from tapewise.simulator.kernel.tables import (
     DONE,
     DRIVE,
+    DRIVE_STEPS,
     FILE,
     LOAD,
+    LOADING,
+    LOCATE,
     PHASES,
     PORT,
     SAMPLE_COLUMNS,
@@ -29,8 +32,9 @@ from tapewise.simulator.kernel.tables import (
     USER,
     World,
 )
+from tapewise.simulator.libraries import Library
 from tapewise.simulator.machines import Machine
-from tapewise.simulator.results import WAITS, Run, Totals
+from tapewise.simulator.results import WAITS, Run, TapeTotals, Totals
 from tapewise.simulator.worlds import make_world
 
 SAMPLE_LIMIT = 1_000_000
@@ -48,6 +52,7 @@ _SAMPLED_PHASES = {
     "file_waits_count": FILE,
     "drive_waits_count": DRIVE,
     "load_waits_count": LOAD,
+    "locate_waits_count": LOCATE,
     "space_waits_count": SPACE,
 }
 
@@ -86,7 +91,7 @@ def run_trace(
 
 
 def _collect_jobs(world: World, trace: pl.DataFrame) -> pl.DataFrame:
-    jobs, now_s = world.jobs[:-1], float(world.state.now_s[0])
+    jobs, now_s = world.jobs[: trace.height], float(world.state.now_s[0])
     spent = world.spent[:-1].copy()
     is_done = jobs.phase == DONE
     rows = np.flatnonzero(~is_done & (jobs.phase != UNBORN))
@@ -115,12 +120,13 @@ def _collect_jobs(world: World, trace: pl.DataFrame) -> pl.DataFrame:
 
 def _name_resources(machine: Machine) -> list[str]:
     tape_count = machine.tapes.chain_count if machine.tapes else 0
+    tapes = "tape_drives" if isinstance(machine.tapes, Library) else "tape_chain"
     disks = [f"disk_chain_{number + 1}" for number in range(machine.disk.chain_count)]
     return [
         "network_in",
         "network_out",
         *disks,
-        *(f"tape_chain_{number + 1}" for number in range(tape_count)),
+        *(f"{tapes}_{number + 1}" for number in range(tape_count)),
     ]
 
 
@@ -159,4 +165,24 @@ def _collect_totals(world: World, machine: Machine) -> Totals:
         purged_bytes=int(state.purged_bytes),
         disk_used_bytes=int(state.disk_used_bytes),
         moved_bytes=dict(zip(_name_resources(machine), world.resources.moved_bytes.tolist(), strict=True)),
+        tapes=_collect_tapes(world) if isinstance(machine.tapes, Library) else None,
+    )
+
+
+def _collect_tapes(world: World) -> TapeTotals:
+    state, drives, count = world.state[0], world.drives, int(world.machine.job_count[0])
+    recalls = np.flatnonzero(world.jobs.stage_ended_s[:count] > 0)
+    waits = world.spent[recalls].mean(axis=0).tolist() if len(recalls) else [None] * len(PHASES)
+    spent = world.drive_spent.copy()
+    spent[np.arange(len(drives)), drives.step] += state.now_s - drives.since_s
+    return TapeTotals(
+        mount_count=int(state.mount_count),
+        recall_mount_count=int(state.recall_mount_count),
+        recall_count=len(recalls),
+        dismount_count=int(state.dismount_count),
+        mounted_count=int((drives.step >= LOADING).sum()),
+        drive_s=dict(zip(DRIVE_STEPS, spent.sum(axis=0).tolist(), strict=True)),
+        mean_drive_wait_s=waits[DRIVE],
+        mean_load_wait_s=waits[LOAD],
+        mean_locate_wait_s=waits[LOCATE],
     )

@@ -5,6 +5,7 @@ import numpy as np
 from tapewise.schema.errors import MachineError
 from tapewise.simulator.demand.traces import Demand
 from tapewise.simulator.kernel.tables import (
+    DRIVE_STEPS,
     ON_DISK,
     PHASES,
     SAMPLE_COLUMNS,
@@ -15,8 +16,10 @@ from tapewise.simulator.kernel.tables import (
     World,
     make_records,
 )
+from tapewise.simulator.libraries import Library
 from tapewise.simulator.machines import FixedLoad, Machine, Tapes
 from tapewise.simulator.policies import parse_policy
+from tapewise.simulator.shelves import make_shelves
 
 UNLIMITED = 1e18
 FLOW_LIMIT = 20_000_000
@@ -35,12 +38,17 @@ def make_world(machine: Machine, demand: Demand, *, seed: int, sample_s: float, 
         )
     stage_draws, store_draws = (np.random.default_rng([seed, stream]) for stream in (0, 1))
     load_count = _count_loads(machine, demand)
-    silo_count = len(tapes.silos) if tapes else 1
+    library = tapes if isinstance(tapes, Library) else None
+    silo_count = len(tapes.silos) if isinstance(tapes, Tapes) else 1
     pools, silos = _make_drives(tapes)
     range_count, file_count = len(machine.ports.ranges), len(demand.file_sizes)
-    queues = make_records("queues", demand.user_count + range_count + len(pools) + 2 + file_count)
+    files, unstored = _make_files(machine, demand)
+    shelves = make_shelves(library, demand, files.size_bytes, seed=seed)
+    cartridge_count = len(shelves.cartridges)
+    queue_count = demand.user_count + range_count + len(pools) + 2 + file_count + cartridge_count
+    queues = make_records("queues", queue_count)
     queues.head = -1
-    jobs = make_records("jobs", job_count + 1)
+    jobs = make_records("jobs", job_count + 1 + len(shelves.drives))
     jobs.next = jobs.port = jobs.joined_job = -1
     jobs.phase = UNBORN
     part = jobs[:job_count]
@@ -54,11 +62,14 @@ def make_world(machine: Machine, demand: Demand, *, seed: int, sample_s: float, 
     ranges = make_records("ranges", range_count)
     ranges.first = [one.first - 1 for one in machine.ports.ranges]
     ranges.last = [one.last - 1 for one in machine.ports.ranges]
-    files, unstored = _make_files(machine, demand)
+    files.owner, files.cartridge = shelves.owners, shelves.file_cartridges
+    files.position_bytes = shelves.positions_bytes
     numbers = _make_numbers(machine, demand, len(pools), sample_s)
     state = make_records("state", 1)
     state.unfinished_count = job_count
-    state.purge_s = state.store_s = np.inf
+    state.purge_s = state.store_s = state.lazy_s = np.inf
+    state.next_cartridge = shelves.filled_count
+    state.free_robots = library.robots.count if library else 0
     state.disk_used_bytes = files.size_bytes[files.place == ON_DISK].sum()
     # If the machine never purges, the low mark is 0.
     state.steady_s = np.where(state.disk_used_bytes >= numbers.low_bytes, 0.0, -1.0)
@@ -95,6 +106,14 @@ def make_world(machine: Machine, demand: Demand, *, seed: int, sample_s: float, 
         store_silos=(store_draws.random(load_count) * silo_count).astype(np.int64),
         store_loads=_draw_loads(tapes, store_draws, load_count),
         samples=np.zeros((sample_count, len(SAMPLE_COLUMNS) + len(PHASES) + len(resources))),
+        drives=shelves.drives,
+        cartridges=shelves.cartridges,
+        owners=make_records("owners", shelves.owner_count),
+        open_cartridges=np.full((shelves.owner_count, max(1, numbers.open_count[0])), -1, np.int64),
+        drive_lists=np.zeros((len(shelves.drives), min(numbers.most_per_mount[0], file_count)), np.int64),
+        drive_spent=np.zeros((len(shelves.drives), len(DRIVE_STEPS))),
+        waiting=np.zeros(cartridge_count, np.int64),
+        robot_line=np.zeros(max(1, len(shelves.drives)), np.int64),
     )
 
 
@@ -116,17 +135,35 @@ def _make_numbers(machine: Machine, demand: Demand, pool_count: int, sample_s: f
     if tapes and tapes.store:
         one.has_store = True
         one.interval_s, one.min_age_s = tapes.store.interval_s, tapes.store.min_age_s
+    if isinstance(tapes, Tapes) and tapes.store:
         one.cartridge_bytes = tapes.store.cartridge_bytes
+    if isinstance(tapes, Library):
+        _set_library(one, tapes)
     one.sample_s = sample_s
     one.range_queue = demand.user_count
     one.pool_queue = one.range_queue + len(machine.ports.ranges)
     one.space_queue = one.pool_queue + pool_count
     one.joint_queue = one.space_queue + 1
     one.file_queue = one.joint_queue + 1
+    one.cartridge_queue = one.file_queue + len(demand.file_sizes)
     one.get_class = disk.chain_count
     one.stage_class = 2 * disk.chain_count
     one.store_class = (2 + (tapes.chain_count if tapes else 0)) * disk.chain_count
     return numbers
+
+
+def _set_library(one: Records, library: Library) -> None:
+    one.has_library = True
+    one.cartridge_bytes, one.open_count = library.cartridges.capacity_bytes, library.cartridges.open_count
+    one.robot_s = library.robots.move_s
+    one.is_by_record = library.recalls.order == "record"
+    one.is_nearest = library.recalls.order == "nearest"
+    one.most_per_mount, one.lazy_s = library.recalls.most_per_mount, library.recalls.lazy_s
+    if library.locate:
+        one.has_locate = True
+        one.end_to_end_s = library.locate.end_to_end_s
+        one.wraps_per_band = library.locate.wraps_per_band
+        one.wrap_count = library.locate.wraps_per_band * library.locate.band_count
 
 
 def _make_classes(machine: Machine) -> tuple[Records, Records]:
@@ -136,12 +173,22 @@ def _make_classes(machine: Machine) -> tuple[Records, Records]:
     resources = make_records("resources", 2 + disk_count + tape_count)
     resources.capacity[:2] = machine.network.in_bytes_per_s, machine.network.out_bytes_per_s
     resources.capacity[2 : 2 + disk_count] = machine.disk.chain_bytes_per_s
-    if machine.tapes:
+    caps = [UNLIMITED] * tape_count
+    if isinstance(machine.tapes, Library):
+        caps = [group.bytes_per_s for group in machine.tapes.drives]
+        all_bytes_per_s = [group.count * group.bytes_per_s for group in machine.tapes.drives]
+        resources.capacity[2 + disk_count :] = all_bytes_per_s
+    elif machine.tapes:
         resources.capacity[2 + disk_count :] = machine.tapes.chain_bytes_per_s
     client = machine.network.client_bytes_per_s or UNLIMITED
     disks, tapes = range(2, 2 + disk_count), range(2 + disk_count, 2 + disk_count + tape_count)
     uses = [(way, disk, -1, client) for way in (0, 1) for disk in disks]
-    uses += [(way, disk, tape, UNLIMITED) for way in (0, 1) for tape in tapes for disk in disks]
+    uses += [
+        (way, disk, tape, cap)
+        for way in (0, 1)
+        for tape, cap in zip(tapes, caps, strict=True)
+        for disk in disks
+    ]
     classes = make_records("classes", len(uses))
     classes.first, classes.second, classes.third, classes.cap = np.array(uses).T
     for one in classes:
@@ -150,9 +197,13 @@ def _make_classes(machine: Machine) -> tuple[Records, Records]:
     return classes, resources
 
 
-def _make_drives(tapes: Tapes | None) -> tuple[Records, Records]:
+def _make_drives(tapes: Tapes | Library | None) -> tuple[Records, Records]:
     if tapes is None:
         return make_records("pools", 0), make_records("silos", 0)
+    if isinstance(tapes, Library):  # each group of drives counts as a silo with a chain of its own
+        silos = make_records("silos", tapes.chain_count)
+        silos.chain = np.arange(tapes.chain_count)
+        return make_records("pools", 0), silos
     silos = make_records("silos", len(tapes.silos))
     silos.chain = [silo.chain - 1 for silo in tapes.silos]
     is_by_chain = tapes.drive_queue == "chain"
@@ -182,16 +233,16 @@ def _make_files(machine: Machine, demand: Demand) -> tuple[Records, Integers]:
 
 def _count_loads(machine: Machine, demand: Demand) -> int:
     """Return the maximum number of tape loads that the storing process can need."""
-    if machine.tapes is None or machine.tapes.store is None:
+    if not isinstance(machine.tapes, Tapes) or machine.tapes.store is None:
         return 1
     full = int(demand.file_sizes.sum()) // machine.tapes.store.cartridge_bytes
     return 2 * len(demand.file_sizes) + min(full, 1_000_000) + 2
 
 
-def _draw_loads(tapes: Tapes | None, rng: np.random.Generator, count: int) -> Floats:
+def _draw_loads(tapes: Tapes | Library | None, rng: np.random.Generator, count: int) -> Floats:
     """Draw the time of each tape load. All laws use the same number of draws, so machines are comparable."""
     which, how_long = rng.random(count), rng.random(count)
-    if tapes is None:
+    if not isinstance(tapes, Tapes):
         return np.zeros(count)
     law = tapes.load
     if isinstance(law, FixedLoad):

@@ -7380,7 +7380,8 @@ class Mart:
             file_wait_s: seconds that the request waited for another request that was staging or writing
                 the same file
             drive_wait_s: seconds that its stage waited for a tape drive
-            load_wait_s: seconds that its stage waited for the tape to be loaded
+            load_wait_s: seconds that its stage waited for the tape to be loaded; where the machine's
+                cartridges have an identity, also for the drive to move to the file
             space_wait_s: seconds that the request waited for space on disk
             latency_s: seconds before the first byte, once the request had its port
             staging_s: seconds that moving its bytes from tape to disk would take without other requests
@@ -9149,7 +9150,8 @@ class Mart:
             totals: totals of the run, warm-up included (stages, stores, purges, bytes over each network
                 way and chain), as JSON; displaced_count is how many files should have been on disk at
                 the start but found no space, and displaced_staged_count is how many stages were the
-                first of such a file
+                first of such a file; where the machine's cartridges have an identity, tapes has mounts,
+                dismounts, the seconds of all drives by step, and the mean waits of recalls
             is_circular: whether the requests come from a synthetic archive; if so, comparing the two
                 says nothing about any real archive
             began_at: when the simulated time begins

@@ -10,15 +10,28 @@ compiler, to the last bit. All random numbers are drawn beforehand.
 
 import numpy as np
 
+from tapewise.simulator.kernel.cartridges import ask_recall
 from tapewise.simulator.kernel.compiler import compiled, compiled_entry
 from tapewise.simulator.kernel.disk import ask_space, count_use, may_go, purge_if_wanted
+from tapewise.simulator.kernel.drives import end_recall, end_step, end_write, settle
 from tapewise.simulator.kernel.heaps import append, enter, pop_event, pop_first
 from tapewise.simulator.kernel.sharing import end_flow, find_next_end, move, share, start_flow
-from tapewise.simulator.kernel.tables import COMING, DONE, FILE, LATENCY_ENDS, ON_DISK, TRANSFER, World
+from tapewise.simulator.kernel.tables import (
+    COMING,
+    DONE,
+    FILE,
+    LATENCY_ENDS,
+    LOAD_ENDS,
+    ON_DISK,
+    STEP_ENDS,
+    TRANSFER,
+    World,
+)
 from tapewise.simulator.kernel.tapes import (
     add_unstored,
     ask_drive,
     begin_store,
+    end_list,
     end_load,
     end_piece,
     plan_store,
@@ -26,11 +39,11 @@ from tapewise.simulator.kernel.tapes import (
 )
 from tapewise.simulator.kernel.tokens import ask_tokens, release_tokens
 
-NOTHING, FLOW_ENDS, HEAP, STORE, PURGE, SUBMISSION = range(6)
+NOTHING, FLOW_ENDS, HEAP, STORE, PURGE, LAZY, SUBMISSION = range(7)
 
 
 @compiled_entry
-def run_events(world: World, event_limit: int) -> bool:  # noqa: PLR0912  # one branch per kind of event
+def run_events(world: World, event_limit: int) -> bool:  # noqa: PLR0912, PLR0915  # one branch per kind of event
     """Run until every job is done, or until the remaining jobs wait for something that can never happen.
 
     After `event_limit` events, the run pauses and the function returns True. The next call continues the run.
@@ -43,6 +56,8 @@ def run_events(world: World, event_limit: int) -> bool:  # noqa: PLR0912  # one 
     while state.unfinished_count > 0:
         if state.event_count >= last:
             return True
+        if state.is_drive_wanted:
+            settle(world)
         if state.is_dirty:
             share(world)
         step_s, flow_class = find_next_end(world)
@@ -55,6 +70,8 @@ def run_events(world: World, event_limit: int) -> bool:  # noqa: PLR0912  # one 
             event, at_s = STORE, state.store_s
         if state.purge_s < at_s:
             event, at_s = PURGE, state.purge_s
+        if state.lazy_s < at_s:
+            event, at_s = LAZY, state.lazy_s
         if state.next_job < world.machine[0].job_count:
             submitted_s = world.jobs[state.next_job].submitted_s
             if submitted_s < at_s:
@@ -70,18 +87,23 @@ def run_events(world: World, event_limit: int) -> bool:  # noqa: PLR0912  # one 
             _end_flow(world, flow_class)
         elif event == HEAP:
             kind, job = pop_event(world)
-            if kind != LATENCY_ENDS:
-                end_load(world, job)
-            elif world.jobs[job].is_put:
-                ask_space(world, job)
-            else:
-                _send(world, job)
+            if kind == LOAD_ENDS:
+                job = end_load(world, job)
+            elif kind == STEP_ENDS:
+                job = end_step(world, job)
+            if job >= 0:
+                if kind == LATENCY_ENDS and not world.jobs[job].is_put:
+                    _send(world, job)
+                else:
+                    ask_space(world, job)
         elif event == STORE:
             begin_store(world)
         elif event == PURGE:
             state.purge_s = np.inf
             state.is_purge_spent = False
             purge_if_wanted(world)
+        elif event == LAZY:
+            state.is_drive_wanted = True
         else:
             job = state.next_job
             state.next_job += 1
@@ -132,7 +154,10 @@ def _submit(world: World, job: int) -> None:
         file.stage_job = job
         record.is_staged = True
         record.stage_began_s = world.state[0].now_s
-        ask_drive(world, job)
+        if machine.has_library:
+            ask_recall(world, job)
+        else:
+            ask_drive(world, job)
 
 
 @compiled
@@ -153,13 +178,21 @@ def _end_flow(world: World, flow_class: int) -> None:
     if job == machine.job_count:
         end_piece(world)
         return
+    if job > machine.job_count:
+        may_go(world, end_write(world, job - machine.job_count - 1))
+        if state.list_place == state.list_count:
+            end_list(world)
+        return
     record = world.jobs[job]
     file = world.files[record.file]
     file.accessed_s = state.now_s
     if record.phase != TRANSFER:
         record.stage_ended_s = state.now_s
         count_use(world, record.file, 0)
-        release_drive(world, job)
+        if machine.has_library:
+            end_recall(world, job)
+        else:
+            release_drive(world, job)
         file.lock_count += 1
         ask_tokens(world, job)
         _arrive(world, record.file)

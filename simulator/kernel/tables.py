@@ -26,17 +26,37 @@ PHASES = (
     "file",  # waits for another job that writes or stages the file
     "drive",  # waits for a drive
     "load",  # waits for robot and drive to load the tape
+    "locate",  # waits for the drive to move to the file
     "space",  # waits for space on disk
     "staging",  # moves from tape to disk
     "done",
 )
-UNBORN, USER, PORT, LATENCY, TRANSFER, FILE, DRIVE, LOAD, SPACE, STAGING, DONE = range(len(PHASES))
+UNBORN, USER, PORT, LATENCY, TRANSFER, FILE, DRIVE, LOAD, LOCATE, SPACE, STAGING, DONE = range(len(PHASES))
 
 # Where a file is.
 ON_TAPE, COMING, ON_DISK = range(3)
 
 # The kinds of events on the heap.
-LATENCY_ENDS, LOAD_ENDS = range(2)
+LATENCY_ENDS, LOAD_ENDS, STEP_ENDS = range(3)
+
+# What a drive is doing, where cartridges have an identity. `World.drive_spent` contains the time spent in
+# each step. A drive that is READY chooses its next step before the next event.
+DRIVE_STEPS = (
+    "empty",
+    "fetch",  # a robot brings the cartridge, or is waited for
+    "load",
+    "ready",
+    "locate",
+    "read",  # moves a file to disk, or waits for space there
+    "write",
+    "mounted",  # nobody wants the cartridge
+    "rewind",
+    "unload",
+    "return",  # a robot takes the cartridge back, or is waited for
+)
+(
+    EMPTY, FETCHING, LOADING, READY, LOCATING, READING, WRITING, MOUNTED, REWINDING, UNLOADING, RETURNING,
+) = range(len(DRIVE_STEPS))  # fmt: skip
 
 # The first columns of a sample; one column per phase and one per resource follow.
 SAMPLE_COLUMNS = ("sample_s", "disk_used_bytes", "busy_ports_count", "busy_drives_count")
@@ -63,6 +83,17 @@ DTYPES: dict[str, list[tuple[str, str]]] = {
         ("interval_s", "f8"),
         ("min_age_s", "f8"),
         ("cartridge_bytes", "f8"),
+        ("has_library", "?"),  # cartridges have an identity
+        ("has_locate", "?"),
+        ("end_to_end_s", "f8"),
+        ("wraps_per_band", "i8"),
+        ("wrap_count", "i8"),
+        ("robot_s", "f8"),
+        ("is_by_record", "?"),
+        ("is_nearest", "?"),
+        ("most_per_mount", "i8"),
+        ("lazy_s", "f8"),
+        ("open_count", "i8"),
         ("sample_s", "f8"),
         # The index of the first entry of each kind in `queues` and `classes`.
         ("range_queue", "i8"),
@@ -70,6 +101,7 @@ DTYPES: dict[str, list[tuple[str, str]]] = {
         ("space_queue", "i8"),
         ("joint_queue", "i8"),
         ("file_queue", "i8"),
+        ("cartridge_queue", "i8"),
         ("get_class", "i8"),
         ("stage_class", "i8"),
         ("store_class", "i8"),
@@ -107,6 +139,16 @@ DTYPES: dict[str, list[tuple[str, str]]] = {
         ("next_draw", "i8"),
         ("stored_bytes", "f8"),
         ("stored_count", "i8"),
+        ("is_drive_wanted", "?"),  # drives and cartridges may have something to do
+        ("lazy_s", "f8"),  # when the next unwanted cartridge goes back
+        ("waiting_count", "i8"),  # cartridges that wait for a drive
+        ("next_cartridge", "i8"),
+        ("free_robots", "i8"),
+        ("robot_count", "i8"),  # drives that wait for a robot
+        ("robot_head", "i8"),
+        ("mount_count", "i8"),
+        ("recall_mount_count", "i8"),
+        ("dismount_count", "i8"),
     ],
     "jobs": [
         ("submitted_s", "f8"),
@@ -144,6 +186,10 @@ DTYPES: dict[str, list[tuple[str, str]]] = {
         ("use_count", "i8"),  # since it came onto the disk
         ("worth", "f8"),  # its rank by GDSF
         ("stage_job", "i8"),  # the job that stages the file, while it is COMING; -1: the file is being put
+        ("owner", "i8"),  # the group of files that share cartridges
+        ("cartridge", "i8"),
+        ("position_bytes", "f8"),
+        ("next", "i8"),  # the next file to be written to its cartridge
     ],
     "queues": _QUEUE,
     "users": [("active_count", "i8")],
@@ -151,6 +197,32 @@ DTYPES: dict[str, list[tuple[str, str]]] = {
     "ranges": [("first", "i8"), ("last", "i8")],
     "pools": [("free_count", "i8")],
     "silos": [("pool", "i8"), ("chain", "i8")],
+    "drives": [
+        ("group", "i8"),  # also its number in `silos`, and so its class of flows
+        ("kinds", "i8"),
+        ("load_s", "f8"),
+        ("rewind_s", "f8"),
+        ("unload_s", "f8"),
+        ("step", "i8"),
+        ("since_s", "f8"),
+        ("cartridge", "i8"),
+        ("head_bytes", "f8"),
+        ("job", "i8"),  # the recall that it serves; -1: it writes
+        ("list_count", "i8"),  # recalls in its row of `drive_lists`
+        ("list_place", "i8"),
+        ("done_count", "i8"),  # recalls taken into lists in this mount
+        ("loading_count", "i8"),  # recalls that wait for the load
+    ],
+    "cartridges": [
+        ("drive", "i8"),
+        ("place", "i8"),  # in `waiting`; -1: it does not wait for a drive
+        ("end_bytes", "f8"),  # the end of data
+        ("planned_bytes", "f8"),  # the end of data once everything planned is written
+        ("write_head", "i8"),  # the files to be written
+        ("write_tail", "i8"),
+        ("write_ticket", "i8"),  # when they were planned
+    ],
+    "owners": [("turn", "i8")],
     "resources": [
         ("capacity", "f8"),
         ("remaining", "f8"),
@@ -203,6 +275,14 @@ class World(NamedTuple):
     store_silos: Integers
     store_loads: Floats
     samples: Floats
+    drives: Records
+    cartridges: Records
+    owners: Records
+    open_cartridges: Integers  # owner x turn: the cartridge that is being written; -1: none yet
+    drive_lists: Integers  # drive x place: the recalls that are served next
+    drive_spent: Floats  # drive x step
+    waiting: Integers  # the cartridges that wait for a drive, in no order
+    robot_line: Integers  # a ring of the drives that wait for a robot
 
 
 def make_records(name: str, count: int) -> Records:

@@ -2,8 +2,9 @@
 
 import numpy as np
 
+from tapewise.simulator.kernel.cartridges import plan_write
 from tapewise.simulator.kernel.compiler import compiled
-from tapewise.simulator.kernel.disk import ask_space, may_go
+from tapewise.simulator.kernel.disk import may_go
 from tapewise.simulator.kernel.heaps import append, enter, pop_first, push_event, sort_chosen
 from tapewise.simulator.kernel.sharing import start_flow
 from tapewise.simulator.kernel.tables import DRIVE, LOAD, LOAD_ENDS, World
@@ -41,12 +42,12 @@ def _load(world: World, job: int) -> None:
 
 
 @compiled
-def end_load(world: World, job: int) -> None:
-    """Continue after a tape was loaded: a stage asks for space on disk, and the storing process writes."""
+def end_load(world: World, job: int) -> int:
+    """Continue after a tape was loaded: the storing process writes (returns -1), or `job` may be staged."""
     if job == world.machine[0].job_count:
         _store_piece(world)
-    else:
-        ask_space(world, job)
+        return -1
+    return job
 
 
 @compiled
@@ -77,7 +78,8 @@ def plan_store(world: World) -> None:
 def begin_store(world: World) -> None:
     """List the files to store, in the order of their volumes, and ask for a drive.
 
-    If the last list left a cartridge partly filled, writing continues on it.
+    If the last list left a cartridge partly filled, writing continues on it. Where cartridges have an
+    identity, the files are listed in the order of their arrival, and each waits for its own cartridge.
     """
     machine, state = world.machine[0], world.state[0]
     state.store_s = np.inf
@@ -90,7 +92,7 @@ def begin_store(world: World) -> None:
     for place in range(count):
         # Within a volume, files are stored in the order of their arrival, which is the order of `unstored`.
         world.chosen[place] = place
-        world.weights[place] = world.files[world.unstored[place]].lv
+        world.weights[place] = 0.0 if machine.has_library else world.files[world.unstored[place]].lv
     sort_chosen(world, count)
     for place in range(count):
         world.store_list[place] = world.unstored[world.chosen[place]]
@@ -100,7 +102,19 @@ def begin_store(world: World) -> None:
     state.list_count, state.list_place = count, 0
     state.left_bytes = world.files[world.store_list[0]].size_bytes
     state.is_storing = True
-    _mount(world)
+    if machine.has_library:
+        for place in range(count):
+            plan_write(world, world.store_list[place])
+    else:
+        _mount(world)
+
+
+@compiled
+def end_list(world: World) -> None:
+    """Go to sleep after the last file of a list was stored."""
+    world.state[0].is_storing = False
+    world.state[0].store_base_s = world.state[0].now_s
+    plan_store(world)
 
 
 @compiled
@@ -143,9 +157,7 @@ def end_piece(world: World) -> None:
         may_go(world, file)
         if state.list_place == state.list_count:
             release_drive(world, machine.job_count)
-            state.is_storing = False
-            state.store_base_s = state.now_s
-            plan_store(world)
+            end_list(world)
             return
         state.left_bytes = world.files[world.store_list[state.list_place]].size_bytes
     if state.cartridge_left_bytes <= 0.0:

@@ -24,7 +24,7 @@ from tapewise.simulator.demand.trace_files import complete_trace
 from tapewise.simulator.descriptions import describe_plan, describe_run, get_run, list_runs, style_warning
 from tapewise.simulator.inputs import Requests, place_in_time, read_archive_requests
 from tapewise.simulator.machines import Machine, bundled_machine
-from tapewise.simulator.results import TIME_COLUMNS
+from tapewise.simulator.results import STORED_TIMES
 from tapewise.simulator.studies import keep_run, plan_run
 from tests.conftest import NOW
 from tests.integration.evidence import check_warehouse, count_for_the_planner
@@ -32,7 +32,7 @@ from tests.sql.cases import insert_rows
 
 BEGIN = datetime(2000, 1, 3, 8, tzinfo=UTC)
 ZONE = "America/Los_Angeles"
-FIELDS = ", ".join(TIME_COLUMNS)
+FIELDS = ", ".join(STORED_TIMES)
 
 
 def make_transfers(count: int = 400) -> list[dict[str, Any]]:
@@ -222,7 +222,7 @@ def test_the_time_of_every_request_is_split_by_cause(filled: Warehouse) -> None:
     for total_s, duration_s, stage_s, is_miss, *causes in rows:
         assert min(causes) >= 0
         assert sum(causes) == pytest.approx(total_s, abs=3e-6)  # times are in whole microseconds
-        times_s = dict(zip(TIME_COLUMNS, causes, strict=True))
+        times_s = dict(zip(STORED_TIMES, causes, strict=True))
         assert (stage_s is not None) == bool(is_miss)
         waited_s = times_s["user_wait_s"] + times_s["port_wait_s"] + times_s["file_wait_s"] + (stage_s or 0)
         assert duration_s == pytest.approx(total_s - waited_s, abs=3e-6)

@@ -58,6 +58,29 @@ def make_tapes(**changes: object) -> dict:
     }
 
 
+def make_library(**changes: object) -> dict:
+    """Make a library: 4 drives of 5 B/s, 1 robot; a mount takes 4 + 7 s, a dismount 3 + 2 + 4 s."""
+    return {
+        "cartridges": {"capacity_bytes": 5000, "placement": "time"},
+        "drives": [{"count": 4, "bytes_per_s": 5, "load_s": 7, "rewind_s": 3, "unload_s": 2}],
+        "robots": {"count": 1, "move_s": 4},
+        **changes,
+    }
+
+
+def make_library_machine(tapes: dict, **changes: object) -> Machine:
+    """Make a machine on which only tapes take time."""
+    fast: dict = {
+        "ports": make_ports(1000),
+        "users": {"limit_count": 1000},
+        "network": {"in_bytes_per_s": 1e15, "out_bytes_per_s": 1e15},
+        "disk__chain_bytes_per_s": 1e15,
+        "disk__lv_bytes": 10**12,
+        "disk__largest_file_bytes": min(10**12, tapes["cartridges"]["capacity_bytes"]),
+    }
+    return make_machine(tapes=tapes, **fast | changes)
+
+
 def make_trace(*jobs: tuple[float, str, int, int, int]) -> pl.DataFrame:
     """Make a trace of jobs given as (submitted_s, direction, user, file, size_bytes)."""
     return pl.DataFrame(

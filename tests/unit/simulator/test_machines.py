@@ -10,6 +10,7 @@ from tapewise.schema.errors import MachineError
 from tapewise.simulator.machines import (
     TwoExponentials,
     bundled_machine,
+    bundled_machines,
     parse_machine,
     read_machine,
     read_machine_text,
@@ -141,3 +142,51 @@ def test_errors_name_file_and_field(tmp_path: Path, what: str):
         read_machine(path)
     assert str(raised.value).startswith(f"{path}: ")
     assert message in str(raised.value)
+
+
+# A text of the bundled file, its replacement, and the error message.
+BROKEN_LIBRARIES = {
+    "a misspelt key": ("load_s = 17", "load = 17", "tapes.drives.0.load: there is no such key"),
+    "no robots": ("count = 2  ", "count = 0  ", "tapes.robots.count: Input should be greater than 0"),
+    "an unknown order": ('order = "nearest"', 'order = "best"', "tapes.recalls.order: Input should be"),
+    "an unknown placement": ('placement = "user"', 'placement = "x"', "tapes.cartridges.placement: Input"),
+    "nobody reads": ('role = "both"', 'role = "write"', "tapes: no drive of drives may read"),
+    "nobody writes": ('role = "both"', 'role = "read"', "tapes: store needs a drive that may write"),
+    "files too large for a cartridge": (
+        "capacity_bytes = 18_000_000_000_000",
+        "capacity_bytes = 18",
+        "tapes.cartridges.capacity_bytes is 18, but",
+    ),
+    "files that are purged but never written": (
+        "[tapes.store]\ninterval_s = 900                # assumed\nmin_age_s = 900                 # assumed"
+        "\n",
+        "",
+        "purge needs tapes.store",
+    ),
+    "both kinds of tapes": (
+        "[tapes.robots]",
+        "[[tapes.silos]]\nchain = 1\n\n[tapes.robots]",
+        "tapes.silos: there",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", BROKEN_LIBRARIES)
+def test_errors_of_libraries_name_file_and_field(tmp_path: Path, what: str):
+    old, new, message = BROKEN_LIBRARIES[what]
+    text = read_machine_text("lto9-hpss")
+    assert old in text
+    path = tmp_path / "mine.toml"
+    path.write_text(text.replace(old, new))
+    with pytest.raises(MachineError) as raised:
+        read_machine(path)
+    assert str(raised.value).startswith(f"{path}: ")
+    assert message in str(raised.value)
+
+
+@pytest.mark.parametrize("name", bundled_machines())
+def test_every_number_of_a_bundled_machine_has_its_source_beside_it(name: str):
+    for line in read_machine_text(name).splitlines():
+        key, _, rest = line.partition(" = ")
+        is_number = key.isidentifier() and rest[:1].isdigit()
+        assert not is_number or "#" in rest, key

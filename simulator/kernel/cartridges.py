@@ -1,0 +1,137 @@
+"""Cartridges with an identity: the recalls and files that wait for them, and which of them gets a drive."""
+
+from tapewise.simulator.kernel.compiler import compiled
+from tapewise.simulator.kernel.heaps import append, enter
+from tapewise.simulator.kernel.tables import DRIVE, FETCHING, LOAD, LOADING, World
+
+READ, WRITE = 1, 2
+
+
+@compiled
+def ask_recall(world: World, job: int) -> None:
+    """Make a stage wait for its file's cartridge."""
+    machine, state, record = world.machine[0], world.state[0], world.jobs[job]
+    number = world.files[record.file].cartridge
+    record.ticket = state.next_ticket
+    state.next_ticket += 1
+    append(world, machine.cartridge_queue + number, job)
+    drive = world.cartridges[number].drive
+    phase = DRIVE
+    if drive >= 0:
+        one = world.drives[drive]
+        is_loading = one.step in (FETCHING, LOADING)
+        if is_loading and (one.kinds & READ) and one.loading_count < machine.most_per_mount:
+            one.loading_count += 1
+            phase = LOAD
+    else:
+        _await_drive(world, number)
+    enter(world, job, phase)
+    state.is_drive_wanted = True
+
+
+@compiled
+def plan_write(world: World, file: int) -> None:
+    """Choose the cartridge and the position for a file, and make the file wait for the cartridge."""
+    machine, state, record = world.machine[0], world.state[0], world.files[file]
+    owner = world.owners[record.owner]
+    turn = owner.turn
+    owner.turn = (turn + 1) % machine.open_count
+    number = world.open_cartridges[record.owner, turn]
+    if number < 0 or world.cartridges[number].planned_bytes + record.size_bytes > machine.cartridge_bytes:
+        number = state.next_cartridge
+        state.next_cartridge += 1
+        world.open_cartridges[record.owner, turn] = number
+    cartridge = world.cartridges[number]
+    record.cartridge, record.position_bytes = number, cartridge.planned_bytes
+    cartridge.planned_bytes += record.size_bytes
+    record.next = -1
+    if cartridge.write_head < 0:
+        cartridge.write_head = file
+        cartridge.write_ticket = state.next_ticket
+        state.next_ticket += 1
+        if cartridge.drive < 0:
+            _await_drive(world, number)
+    else:
+        world.files[cartridge.write_tail].next = file
+    cartridge.write_tail = file
+    state.is_drive_wanted = True
+
+
+@compiled
+def find_kinds(world: World, number: int) -> int:
+    """Return what is wanted of a cartridge, as a sum of READ and WRITE."""
+    kinds = 0
+    if world.queues[world.machine[0].cartridge_queue + number].head >= 0:
+        kinds += READ
+    if world.cartridges[number].write_head >= 0:
+        kinds += WRITE
+    return kinds
+
+
+@compiled
+def find_oldest(world: World, kinds: int) -> int:
+    """Return the waiting cartridge whose oldest request a drive of these kinds should serve next, or -1.
+
+    All waiting cartridges are searched: few wait, unless the machine is overloaded.
+    """
+    found, oldest = -1, 0
+    for place in range(world.state[0].waiting_count):
+        number = world.waiting[place]
+        wanted = find_kinds(world, number) & kinds
+        if wanted & READ:
+            ticket = world.jobs[world.queues[world.machine[0].cartridge_queue + number].head].ticket
+            if found < 0 or ticket < oldest:
+                found, oldest = number, ticket
+        if wanted & WRITE:
+            ticket = world.cartridges[number].write_ticket
+            if found < 0 or ticket < oldest:
+                found, oldest = number, ticket
+    return found
+
+
+@compiled
+def _await_drive(world: World, number: int) -> None:
+    """Make a cartridge wait for a drive, if it does not wait already."""
+    state, cartridge = world.state[0], world.cartridges[number]
+    if cartridge.place < 0:
+        cartridge.place = state.waiting_count
+        world.waiting[state.waiting_count] = number
+        state.waiting_count += 1
+
+
+@compiled
+def take_back(world: World, number: int) -> None:
+    """Put a cartridge back into its place; if it is wanted, it waits for a drive."""
+    world.cartridges[number].drive = -1
+    if find_kinds(world, number) > 0:
+        _await_drive(world, number)
+
+
+@compiled
+def take_out(world: World, number: int, drive: int) -> None:
+    """Give a waiting cartridge its drive; the recalls that this mount will serve wait for the load."""
+    machine, state = world.machine[0], world.state[0]
+    cartridge, one = world.cartridges[number], world.drives[drive]
+    state.waiting_count -= 1
+    last = world.waiting[state.waiting_count]
+    world.waiting[cartridge.place] = last
+    world.cartridges[last].place = cartridge.place
+    cartridge.place = -1
+    cartridge.drive, one.cartridge = drive, number
+    one.loading_count = 0
+    if one.kinds & READ:
+        job = world.queues[machine.cartridge_queue + number].head
+        while job >= 0 and one.loading_count < machine.most_per_mount:
+            enter(world, job, LOAD)
+            one.loading_count += 1
+            job = world.jobs[job].next
+
+
+@compiled
+def end_loading(world: World, drive: int) -> None:
+    """After the load, recalls wait for the drive again, until it is their turn."""
+    one = world.drives[drive]
+    job = world.queues[world.machine[0].cartridge_queue + one.cartridge].head
+    for _ in range(one.loading_count):
+        enter(world, job, DRIVE)
+        job = world.jobs[job].next

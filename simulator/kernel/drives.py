@@ -1,0 +1,259 @@
+"""The drives of a library: what each does next, and the robots that bring and return cartridges.
+
+A drive gets the cartridge with the oldest request, reads a list of recalls, writes what waits for the
+cartridge in one run at the end of data, and keeps the cartridge until another one is wanted, or for `lazy_s`.
+Before each event, `settle` lets every drive that has nothing to wait for begin its next step.
+"""
+
+import numpy as np
+
+from tapewise.simulator.kernel.cartridges import (
+    READ,
+    WRITE,
+    end_loading,
+    find_kinds,
+    find_oldest,
+    take_back,
+    take_out,
+)
+from tapewise.simulator.kernel.compiler import compiled
+from tapewise.simulator.kernel.heaps import enter, pop_first, push_event, sort_chosen
+from tapewise.simulator.kernel.locate import locate_s
+from tapewise.simulator.kernel.sharing import start_flow
+from tapewise.simulator.kernel.tables import (
+    EMPTY,
+    FETCHING,
+    LOADING,
+    LOCATE,
+    LOCATING,
+    MOUNTED,
+    READING,
+    READY,
+    RETURNING,
+    REWINDING,
+    STEP_ENDS,
+    UNLOADING,
+    WRITING,
+    World,
+)
+
+
+@compiled
+def _begin(world: World, drive: int, step: int) -> None:
+    """Begin a step of a drive, and record how long the previous one took."""
+    one, state = world.drives[drive], world.state[0]
+    world.drive_spent[drive, one.step] += state.now_s - one.since_s
+    was_busy = one.step not in (EMPTY, MOUNTED)
+    is_busy = step not in (EMPTY, MOUNTED)
+    if is_busy != was_busy:
+        state.busy_drives += 1 if is_busy else -1
+    one.step = step
+    one.since_s = state.now_s
+
+
+@compiled
+def settle(world: World) -> None:  # noqa: PLR0912  # one branch per rule
+    """Let drives begin their next steps."""
+    state = world.state[0]
+    state.is_drive_wanted = False
+    for drive in range(len(world.drives)):
+        one = world.drives[drive]
+        if one.step == MOUNTED:
+            if find_kinds(world, one.cartridge) > 0:
+                _begin(world, drive, READY)
+            elif one.since_s + world.machine[0].lazy_s <= state.now_s:
+                _leave(world, drive)
+        if one.step == READY:
+            _continue(world, drive)
+            if one.step == READY:
+                # It may be wanted for what this drive may not do, or not in this mount.
+                is_kept = find_kinds(world, one.cartridge) == 0 and world.machine[0].lazy_s > 0.0
+                if is_kept:
+                    _begin(world, drive, MOUNTED)
+                else:
+                    _leave(world, drive)
+    for drive in range(len(world.drives)):
+        one = world.drives[drive]
+        if one.step == EMPTY and state.waiting_count > 0:
+            number = find_oldest(world, one.kinds)
+            if number >= 0:
+                take_out(world, number, drive)
+                _begin(world, drive, FETCHING)
+                world.robot_line[(state.robot_head + state.robot_count) % len(world.robot_line)] = drive
+                state.robot_count += 1
+    if state.waiting_count > 0:
+        _make_room(world)
+    while state.free_robots > 0 and state.robot_count > 0:
+        drive = world.robot_line[state.robot_head]
+        state.robot_head = (state.robot_head + 1) % len(world.robot_line)
+        state.robot_count -= 1
+        state.free_robots -= 1
+        push_event(world, state.now_s + world.machine[0].robot_s, STEP_ENDS, drive)
+    state.lazy_s = np.inf
+    for drive in range(len(world.drives)):
+        if world.drives[drive].step == MOUNTED:
+            state.lazy_s = min(state.lazy_s, world.drives[drive].since_s + world.machine[0].lazy_s)
+
+
+@compiled
+def _make_room(world: World) -> None:
+    """Dismount unwanted cartridges, if more cartridges wait than drives are on their way to be empty."""
+    for drive in range(len(world.drives)):
+        one = world.drives[drive]
+        if one.step != MOUNTED:
+            continue
+        for kinds in range(READ, (READ | WRITE) + 1):
+            if one.step != MOUNTED or (kinds & one.kinds) != kinds:
+                continue
+            lack = 0
+            for place in range(world.state[0].waiting_count):
+                if find_kinds(world, world.waiting[place]) & kinds:
+                    lack += 1
+            for other in range(len(world.drives)):
+                step = world.drives[other].step
+                is_leaving = step in (REWINDING, UNLOADING, RETURNING)
+                if is_leaving and (world.drives[other].kinds & kinds):
+                    lack -= 1
+            if lack > 0:
+                _leave(world, drive)
+
+
+@compiled
+def _leave(world: World, drive: int) -> None:
+    _begin(world, drive, REWINDING)
+    push_event(world, world.state[0].now_s + world.drives[drive].rewind_s, STEP_ENDS, drive)
+
+
+@compiled
+def _continue(world: World, drive: int) -> None:
+    """Begin the next recall, or the next run of writes; if there is none, the drive stays READY."""
+    one = world.drives[drive]
+    cartridge = world.cartridges[one.cartridge]
+    if one.list_place == one.list_count and (one.kinds & READ):
+        _make_list(world, drive)
+    if one.list_place < one.list_count:
+        one.job = world.drive_lists[drive, one.list_place]
+        one.list_place += 1
+        world.jobs[one.job].silo = one.group
+        enter(world, one.job, LOCATE)
+        target_bytes = world.files[world.jobs[one.job].file].position_bytes
+    elif cartridge.write_head >= 0 and (one.kinds & WRITE):
+        one.job = -1
+        target_bytes = cartridge.end_bytes
+    else:
+        return
+    _begin(world, drive, LOCATING)
+    seconds = locate_s(world, one.head_bytes, target_bytes)
+    one.head_bytes = target_bytes
+    push_event(world, world.state[0].now_s + seconds, STEP_ENDS, drive)
+
+
+@compiled
+def _make_list(world: World, drive: int) -> None:
+    """List the recalls that have waited longest, as many as this mount may still serve, in their order."""
+    one, machine = world.drives[drive], world.machine[0]
+    queue = machine.cartridge_queue + one.cartridge
+    count = 0
+    while one.done_count < machine.most_per_mount and world.queues[queue].head >= 0:
+        job = pop_first(world, queue)
+        world.chosen[count] = job
+        world.weights[count] = world.files[world.jobs[job].file].position_bytes
+        count += 1
+        one.done_count += 1
+    one.list_place, one.list_count = 0, count
+    if machine.is_by_record:
+        sort_chosen(world, count)
+    head_bytes = one.head_bytes
+    for place in range(count):
+        if machine.is_nearest:
+            # The list is bounded by `most_per_mount`, and so is the time that this takes for each recall.
+            best, least_s = place, locate_s(world, head_bytes, world.weights[place])
+            for other in range(place + 1, count):
+                other_s = locate_s(world, head_bytes, world.weights[other])
+                if other_s < least_s or (other_s == least_s and world.chosen[other] < world.chosen[best]):
+                    best, least_s = other, other_s
+            job, position = world.chosen[best], world.weights[best]
+            world.chosen[best], world.weights[best] = world.chosen[place], world.weights[place]
+            world.chosen[place] = job
+            head_bytes = position + world.jobs[job].size_bytes
+        world.drive_lists[drive, place] = world.chosen[place]
+
+
+@compiled
+def end_step(world: World, drive: int) -> int:
+    """Continue after a step of a drive; returns the recall whose file may now move, or -1."""
+    one, state = world.drives[drive], world.state[0]
+    state.is_drive_wanted = True
+    step = one.step
+    if step == FETCHING:
+        state.free_robots += 1
+        state.mount_count += 1
+        one.head_bytes = 0.0
+        one.done_count = 0
+        _begin(world, drive, LOADING)
+        push_event(world, state.now_s + one.load_s, STEP_ENDS, drive)
+    elif step == LOADING:
+        end_loading(world, drive)
+        _begin(world, drive, READY)
+    elif step == LOCATING and one.job >= 0:
+        if one.done_count - one.list_count + one.list_place == 1:
+            state.recall_mount_count += 1
+        _begin(world, drive, READING)
+        return int(one.job)
+    elif step == LOCATING:
+        _begin(world, drive, WRITING)
+        _write(world, drive)
+    elif step == REWINDING:
+        _begin(world, drive, UNLOADING)
+        push_event(world, state.now_s + one.unload_s, STEP_ENDS, drive)
+    elif step == UNLOADING:
+        _begin(world, drive, RETURNING)
+        world.robot_line[(state.robot_head + state.robot_count) % len(world.robot_line)] = drive
+        state.robot_count += 1
+    else:
+        state.free_robots += 1
+        state.dismount_count += 1
+        take_back(world, one.cartridge)
+        one.cartridge = -1
+        _begin(world, drive, EMPTY)
+    return -1
+
+
+@compiled
+def end_recall(world: World, job: int) -> None:
+    """After a file was read, its drive is ready for the next one."""
+    drive = world.cartridges[world.files[world.jobs[job].file].cartridge].drive
+    world.drives[drive].head_bytes += world.jobs[job].size_bytes
+    _begin(world, drive, READY)
+    world.state[0].is_drive_wanted = True
+
+
+@compiled
+def _write(world: World, drive: int) -> None:
+    """Begin to write the first file that waits for a drive's cartridge."""
+    one, machine = world.drives[drive], world.machine[0]
+    file = world.files[world.cartridges[one.cartridge].write_head]
+    index = machine.store_class + one.group * machine.chain_count + file.chain
+    start_flow(world, index, file.size_bytes, machine.job_count + 1 + drive)
+
+
+@compiled
+def end_write(world: World, drive: int) -> int:
+    """After a file was written, write the next one of the run; returns the file that was written."""
+    one, state = world.drives[drive], world.state[0]
+    cartridge = world.cartridges[one.cartridge]
+    file = cartridge.write_head
+    record = world.files[file]
+    record.is_stored = True
+    state.stored_count += 1
+    state.stored_bytes += record.size_bytes
+    state.list_place += 1
+    cartridge.end_bytes += record.size_bytes
+    one.head_bytes = cartridge.end_bytes
+    cartridge.write_head = record.next
+    if cartridge.write_head >= 0:
+        _write(world, drive)
+    else:
+        _begin(world, drive, READY)
+        state.is_drive_wanted = True
+    return int(file)

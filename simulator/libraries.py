@@ -1,0 +1,130 @@
+"""The tapes of a machine file whose cartridges have an identity: drives, robots, cartridges and recalls.
+
+    [tapes.cartridges]
+    capacity_bytes = 18_000_000_000_000
+    placement = "time"
+
+    [[tapes.drives]]
+    count = 4
+    bytes_per_s = 400_000_000
+
+becomes `Library(cartridges=Cartridges(...), drives=(Drives(...),), ...)`.
+"""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from tapewise.simulator.parts import Bytes, Count, Interval, Part, Rate, Seconds
+
+READ, WRITE = 1, 2
+
+
+class Cartridges(Part):
+    """The cartridges. A trace does not say on which of them a file is, so `placement` is an assumption.
+
+    By `time`, files are written to tape one after another, whoever owns them. By `user`, each user's files
+    have cartridges of their own. `open_count` cartridges (of each user) are written in turn.
+
+    The requested files from before the run lie in an order drawn at random, without gaps; `filled_count`
+    says how many cartridges the archive had filled. By `time`, the files are then spread evenly over all of
+    these, which is the worst case. By `user`, those of a user still lie together, from a place drawn at
+    random, which is the best case.
+    """
+
+    capacity_bytes: Bytes
+    placement: Literal["time", "user"]
+    open_count: Count = 1
+    filled_count: Count | None = None
+
+
+class Drives(Part):
+    """A group of equal drives, and what they are for. All groups read and write the same cartridges.
+
+    Before a cartridge is unloaded, it is rewound for `rewind_s`, wherever the head is.
+    """
+
+    count: Count
+    bytes_per_s: Rate
+    role: Literal["both", "read", "write"] = "both"
+    load_s: Seconds = 0.0
+    rewind_s: Seconds = 0.0
+    unload_s: Seconds = 0.0
+
+    @property
+    def kinds(self) -> int:
+        """The kinds of work as a sum of `READ` and `WRITE`."""
+        return {"both": READ | WRITE, "read": READ, "write": WRITE}[self.role]
+
+
+class Robots(Part):
+    """Robots, each of which moves one cartridge at a time; moves are made first come, first served."""
+
+    count: Count
+    move_s: Seconds
+
+
+class Locate(Part):
+    """How long the head moves between files that do not follow each other.
+
+    A cartridge has `band_count` bands of `wraps_per_band` wraps, which are written there and back.
+    `end_to_end_s` is the time along the whole tape. What turning round and changing wraps costs is the same
+    for every cartridge: see `kernel/locate.py`.
+    """
+
+    end_to_end_s: Seconds
+    band_count: Count
+    wraps_per_band: Count
+
+
+class Recalls(Part):
+    """How recalls of one cartridge are served together.
+
+    At most `most_per_mount` are read in a mount; then the cartridge goes back, and its remaining requests
+    wait their turn. `lazy_s` is how long a cartridge without requests stays in its drive, unless another one
+    needs the drive. `order` is that of arrival, of record (from the beginning of the tape), or `nearest`:
+    always the next file to which the head moves fastest.
+    """
+
+    order: Literal["arrival", "record", "nearest"] = "arrival"
+    most_per_mount: Annotated[int, Field(gt=0, le=10_000)] = 1000
+    lazy_s: Seconds = 0.0
+
+
+class Writes(Part):
+    """How files are stored to tape: as in `Store`, but a list is written to several cartridges at a time."""
+
+    interval_s: Interval
+    min_age_s: Seconds
+
+
+class Library(Part):
+    """Drives, robots and cartridges with an identity."""
+
+    drives: Annotated[tuple[Drives, ...], Field(min_length=1, strict=False)]
+    cartridges: Cartridges
+    robots: Robots
+    recalls: Recalls = Recalls()
+    locate: Locate | None = None
+    store: Writes | None = None
+
+    @property
+    def drive_count(self) -> int:
+        """The drives of all groups."""
+        return sum(group.count for group in self.drives)
+
+    @property
+    def chain_count(self) -> int:
+        """The groups of drives, each of which has a rate of its own."""
+        return len(self.drives)
+
+    @model_validator(mode="after")
+    def _check_roles(self) -> Self:
+        kinds = 0
+        for group in self.drives:
+            kinds |= group.kinds
+        if not kinds & READ:
+            raise ValueError("no drive of drives may read, so no file comes back from tape")
+        if self.store is not None and not kinds & WRITE:
+            raise ValueError("store needs a drive that may write")
+        return self

@@ -1,0 +1,132 @@
+"""Lays out a library's memory: its drives, its cartridges, and which files are where on them."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tapewise.schema.errors import MachineError
+from tapewise.simulator.demand.traces import Demand
+from tapewise.simulator.kernel.tables import Floats, Integers, Records, make_records
+from tapewise.simulator.libraries import Library
+
+
+@dataclass(frozen=True)
+class Shelves:
+    """The drives, the cartridges, and for each file its owner, cartridge and position.
+
+    The first `filled_count` cartridges hold the files from before the run; the others are blank.
+    """
+
+    drives: Records
+    cartridges: Records
+    owner_count: int
+    owners: Integers
+    file_cartridges: Integers
+    positions_bytes: Floats
+    filled_count: int
+
+
+def make_shelves(library: Library | None, demand: Demand, sizes_bytes: Floats, *, seed: int) -> Shelves:
+    """Place the files that are on tape at the start. Raises MachineError if they do not fit."""
+    file_count = len(sizes_bytes)
+    placed = np.full(file_count, -1, np.int64), np.zeros(file_count)
+    if library is None:
+        none = np.zeros(file_count, np.int64)
+        return Shelves(make_records("drives", 0), make_records("cartridges", 0), 0, none, *placed, 0)
+    given = library.cartridges
+    owners, owner_count = _find_owners(demand, file_count, by_user=given.placement == "user")
+    is_old = np.zeros(file_count, bool)
+    is_old[demand.file] = True  # nobody asks for the others, so their places do not matter
+    is_new = np.zeros(file_count, bool)
+    is_new[demand.file[demand.is_put]] = True
+    if library.store is not None:
+        is_new[demand.inventory[~demand.inventory_is_stored]] = True
+    # The order in which the trace asks for files is not used: no real archive has its files in that order.
+    rng = np.random.default_rng([seed, 3])
+    order = rng.permutation(file_count)
+    order = order[(is_old & ~is_new)[order]]
+    order = order[np.argsort(owners[order], kind="stable")]
+    room = float(given.capacity_bytes)
+    if given.filled_count is None or given.placement == "user":
+        starts = np.zeros(owner_count)
+        if given.filled_count is not None:
+            owned_bytes = np.bincount(owners[order], weights=sizes_bytes[order], minlength=owner_count)
+            starts = rng.random(owner_count) * np.maximum(0.0, room - owned_bytes)
+        filled_count = _place_together(order, sizes_bytes, owners, room, starts, placed)
+    else:
+        filled_count = given.filled_count
+        _spread(order, sizes_bytes, room, filled_count, placed)
+    if given.filled_count is not None and filled_count > given.filled_count:
+        raise MachineError(
+            f"tapes.cartridges.filled_count is {given.filled_count}, but the files of the users are on"
+            f" {filled_count} cartridges"
+        )
+    # Of two cartridges that are written one after the other, the first is full with the second's first file.
+    new_bytes = float(sizes_bytes[is_new].sum())
+    blank_count = int(2 * new_bytes / room) + owner_count * given.open_count + 1
+    cartridges = make_records("cartridges", filled_count + min(blank_count, int(is_new.sum()) + 1))
+    cartridges.drive = cartridges.place = cartridges.write_head = -1
+    return Shelves(_make_drives(library), cartridges, owner_count, owners, *placed, filled_count)
+
+
+def _find_owners(demand: Demand, file_count: int, *, by_user: bool) -> tuple[Integers, int]:
+    """Return the number of each file's owner: the user who first asks for it; the last one has the others."""
+    if not by_user:
+        return np.zeros(file_count, np.int64), 1
+    owners = np.full(file_count, demand.user_count, np.int64)
+    owners[demand.file[::-1]] = demand.user[::-1]
+    return owners, demand.user_count + 1
+
+
+def _place_together(
+    order: Integers,
+    sizes_bytes: Floats,
+    owners: Integers,
+    room: float,
+    starts: Floats,
+    placed: tuple[Integers, Floats],
+) -> int:
+    """Fill one cartridge after the other; each owner begins a new one. Returns how many are filled.
+
+    `starts` says where on their first cartridge the files of each owner begin.
+    """
+    cartridge, end, owner = -1, room, -1
+    for file in order.tolist():
+        if owners[file] != owner:
+            cartridge, owner = cartridge + 1, owners[file]
+            end = starts[owner]
+        elif end + sizes_bytes[file] > room:
+            cartridge, end = cartridge + 1, 0.0
+        placed[0][file], placed[1][file] = cartridge, end
+        end += sizes_bytes[file]
+    return cartridge + 1
+
+
+def _spread(
+    order: Integers, sizes_bytes: Floats, room: float, count: int, placed: tuple[Integers, Floats]
+) -> None:
+    """Spread the files evenly over `count` cartridges."""
+    sizes = sizes_bytes[order]
+    total = float(sizes.sum())
+    if total > room * count:
+        raise MachineError(
+            f"tapes.cartridges.filled_count: {count} cartridges hold {room * count:.0f} bytes, but the files"
+            f" on tape at the start have {total:.0f}"
+        )
+    starts = (np.cumsum(sizes) - sizes) * (room * count / total if total else 0.0)
+    cartridges = np.minimum((starts / room).astype(np.int64), count - 1)
+    placed[0][order] = cartridges
+    # A file that would reach over the end of its cartridge lies right before it.
+    placed[1][order] = np.minimum(starts - cartridges * room, room - sizes)
+
+
+def _make_drives(library: Library) -> Records:
+    drives = make_records("drives", library.drive_count)
+    counts = [group.count for group in library.drives]
+    drives.group = np.repeat(np.arange(len(counts)), counts)
+    drives.kinds = np.repeat([group.kinds for group in library.drives], counts)
+    drives.load_s = np.repeat([group.load_s for group in library.drives], counts)
+    drives.rewind_s = np.repeat([group.rewind_s for group in library.drives], counts)
+    drives.unload_s = np.repeat([group.unload_s for group in library.drives], counts)
+    drives.cartridge = drives.job = -1
+    return drives
