@@ -278,7 +278,7 @@ def test_drives_for_writing_leave_recalls_to_drives_for_reading():
     # What is to be written at 431 s goes back to the first drive.
     got = run(machine, *puts(1, 1), (320, "get", 1, 0, 300), (340, "put", 1, 2, 10), (900, "put", 1, 3, 1))
     assert (got.totals.stored_count, got.totals.tapes.mount_count) == (3, 3)
-    # Asked for while the first drive loads the cartridge, from 331 to 342 s, it waits for another drive.
+    # Each recall waits for a load of the second drive only.
     got = run(machine, *puts(1, 1), (235, "get", 1, 0, 300), (250, "put", 1, 2, 10), (390, "get", 1, 1, 300))
     assert got.jobs["is_staged"].to_list() == [False, False, True, False, True]
     assert columns(got, "load_wait_s")[0][2:] == [11, 0, 11]
