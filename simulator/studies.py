@@ -12,7 +12,8 @@ from tapewise.schema.errors import SimulationError
 from tapewise.simulator.archives import Outcome, check_name, write_archive
 from tapewise.simulator.demand.streams import spread_arrivals
 from tapewise.simulator.demand.traces import check_trace
-from tapewise.simulator.inputs import DiskFiles, Requests, find_default_fill, lay_on_disk
+from tapewise.simulator.inputs import Requests
+from tapewise.simulator.inventories import DiskFiles, find_default_fill, lay_on_disk
 from tapewise.simulator.kernel.tables import DRIVE, FILE, PHASES, PORT, SPACE, USER
 from tapewise.simulator.machines import Machine
 from tapewise.simulator.results import Run

@@ -16,13 +16,12 @@ The disk then holds the files that its own purge would have kept: the ones of th
 between its marks. So a smaller disk begins with fewer of them.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from tapewise.simulator.demand.traces import make_inventory
 from tapewise.simulator.machines import Machine
 
 Floats = npt.NDArray[np.float64]
@@ -72,6 +71,11 @@ class Ghosts:
     asked_count: int
     evident_count: int
     contrary_count: int
+
+    def of_requests(self) -> "Ghosts":
+        """Return those that are asked for."""
+        count = self.asked_count
+        return replace(self, files=self.files[:count], sizes=self.sizes[:count], ages_s=self.ages_s[:count])
 
 
 def find_asked(trace: pl.DataFrame) -> Asked:
@@ -202,10 +206,3 @@ def lay_ghosts(ghosts: Ghosts, machine: Machine, *, room_bytes: float) -> pl.Dat
         schema={"file": pl.Int64, "size_bytes": pl.Int64, "age_s": pl.Float64},
     )
 
-
-def fill_up(
-    trace: pl.DataFrame, machine: Machine, *, fill_ratio: float, length_s: float, seed: int
-) -> pl.DataFrame:
-    """Make up files that nobody asks for, as in `make_inventory`, last used before the past of the ghosts."""
-    made_up = make_inventory(trace, machine, fill_ratio=fill_ratio, seed=seed)
-    return made_up.with_columns(age_s=length_s * (1.0 + pl.col("age_s") / (14 * 86_400)))

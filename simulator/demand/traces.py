@@ -29,6 +29,7 @@ from tapewise.simulator.machines import Machine
 
 LATEST_S = 1e10
 MADE_UP_LIMIT = 200_000
+LATEST_USE_S = 14 * 86_400.0  # how long ago made-up files may have been used
 KINDS = ("measured", "synthetic", "simulated")
 ORIGINS = ("put", "disk", "tape", "trace")
 COLUMNS = ("submitted_s", "direction", "user", "file", "size_bytes")
@@ -151,7 +152,7 @@ def make_inventory(trace: pl.DataFrame, machine: Machine, *, fill_ratio: float, 
         {
             "file": [f"inventory-{number}" for number in range(1, len(drawn) + 1)],
             "size_bytes": drawn,
-            "age_s": rng.random(len(drawn)) * 14 * 86_400,
+            "age_s": rng.random(len(drawn)) * LATEST_USE_S,
         },
         schema={"file": pl.String, "size_bytes": pl.Int64, "age_s": pl.Float64},
     )
