@@ -73,6 +73,7 @@ def describe_plan(plan: "Plan") -> Iterator[str]:
             f"{displaced_count:,} files that were on disk at the start find no room on the machine's disk and"
             " begin on tape"
         )
+    yield from _describe_measured(plan.options, is_changed=plan.is_disk_changed)
     used_ratio = int(held.inventory["size_bytes"].sum()) / plan.machine.disk.capacity_bytes
     machine = escape_controls(plan.machine.title)
     yield (
@@ -85,6 +86,56 @@ def describe_plan(plan: "Plan") -> Iterator[str]:
         yield (
             f"  for {given.unknown_origin_count:,} gets it is unknown where their file was:"
             " they are assumed to find it on disk"
+        )
+    if plan.demand.early_get_count or plan.demand.overwriting_count:
+        yield (
+            f"  {plan.demand.early_get_count:,} gets come before the put of their file, and read what was there;"
+            f" {plan.demand.overwriting_count:,} puts overwrite a file, which stays on disk until it is purged"
+        )
+    yield from _describe_ghosts(plan)
+
+
+def _describe_measured(options: Mapping[str, Any], *, is_changed: bool) -> Iterator[str]:
+    count = options.get("measured_origin_count")
+    if not count:
+        return
+    text = (
+        f"the log does not say which file {count:,} gets read: they find it where it was measured or assumed"
+    )
+    if is_changed:
+        yield style_warning(f"{text}, although the disk is another one")
+    else:
+        yield f"Note: {text}, so the answer holds for no other disk."
+
+
+def _describe_ghosts(plan: "Plan") -> Iterator[str]:
+    if plan.ghosts is None:
+        return
+    asked, found = plan.ghosts, plan.calibration
+    yield (
+        f"  {asked.asked_count:,} files are got before the log puts them; when each was last used before is drawn"
+        f" from the log's own intervals, a share of {plan.options['tail']:.3f} from before its length"
+    )
+    yield (
+        f"    what its first get found is known of {asked.evident_count:,}; for {asked.contrary_count:,} of them,"
+        " no drawn time agrees with it"
+    )
+    if found is None:
+        yield "    that share is not calibrated: this needs hits in the log, and the machine that it was measured on"
+        return
+    yield (
+        f"    calibrated on the first two thirds: {found.get_count:,} gets, hit ratio {found.simulated_ratio:.3f},"
+        f" measured {found.measured_ratio:.3f}"
+    )
+    outside = [check for check in found.checks if not check.is_within]
+    yield (
+        f"    on the last third, {len(found.checks) - len(outside)} of {len(found.checks)} hit ratios (all, by day,"
+        " size and age) are within the 95 % interval of the measured one"
+    )
+    for check in outside:
+        yield (
+            f"      {check.group}: {check.simulated_ratio:.3f}, measured {check.measured_ratio:.3f}"
+            f" ({check.low_ratio:.3f} to {check.high_ratio:.3f}) of {check.get_count:,} gets"
         )
 
 
@@ -116,6 +167,7 @@ def describe_run(connection: psycopg.Connection, run: RunSummary) -> Iterator[st
         + (f" ({run.demand_kind})" if run.demand_kind else "")
         + f", {_show(run.began_at, zone)} to {_show(run.ended_at, zone)} {run.timezone}"
     )
+    yield from _describe_bracket(run.options)
     totals = run.totals
     yield (
         f"  in the whole run, {totals['staged_count']:,} staged from tape, {totals['stored_count']:,} stored"
@@ -141,6 +193,19 @@ def describe_run(connection: psycopg.Connection, run: RunSummary) -> Iterator[st
         )
     if run.is_circular:
         yield "  Its requests are made up: comparing it with the archive that they come from is circular."
+
+
+def _describe_bracket(options: Mapping[str, Any]) -> Iterator[str]:
+    counts = options.get("missed_counts")
+    if counts:
+        own = f"{options['tail']}"
+        others = ", ".join(
+            f"{count:,} with {float(tail):.2f}" for tail, count in counts.items() if tail != own
+        )
+        yield (
+            f"  {counts[own]:,} gets miss in the whole run, if a share of {options['tail']:.3f} of all uses is of"
+            f" files last used before the length of the log; {others}"
+        )
 
 
 def _describe_times(connection: psycopg.Connection, run: RunSummary, zone: ZoneInfo) -> Iterator[str]:

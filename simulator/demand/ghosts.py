@@ -139,7 +139,9 @@ def find_law(asked: Asked, tail: float) -> ReuseLaw:
     intervals = np.sort(asked.intervals_s)
     weights = 1.0 / np.maximum(1.0 - intervals / max(asked.length_s, 1e-9), _LEAST_SEEN)
     total = weights.sum()
-    return ReuseLaw(intervals, np.cumsum(weights) / total * (1.0 - tail) if total else weights, asked.length_s)
+    return ReuseLaw(
+        intervals, np.cumsum(weights) / total * (1.0 - tail) if total else weights, asked.length_s
+    )
 
 
 def weigh(machine: Machine, sizes: Integers, ages_s: Floats) -> Floats:
@@ -205,4 +207,3 @@ def lay_ghosts(ghosts: Ghosts, machine: Machine, *, room_bytes: float) -> pl.Dat
         {"file": ghosts.files[kept], "size_bytes": ghosts.sizes[kept], "age_s": ghosts.ages_s[kept]},
         schema={"file": pl.Int64, "size_bytes": pl.Int64, "age_s": pl.Float64},
     )
-
