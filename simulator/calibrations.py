@@ -1,7 +1,7 @@
-"""Calibrates the inventory of ghosts on a log that says which gets hit, and checks it on the log's last third.
+"""Calibrates the ghosts on a log that says which gets hit, and checks them on the log's last third.
 
-How many uses are of files that were last used longer ago than the log lasts (`tail`) is not in the log. But it
-says how many gets hit. So the log is run on the machine that it was measured on, and the tail is the one with
+How many uses are of files that were last used longer ago than the log lasts (`tail`) is not in the log. But
+it says how many gets hit. So the log is run on the machine that it was measured on, and the tail is the one with
 which as many gets of its first two thirds hit as did. Evidence about single files is not used for that: with
 it, almost any tail would give the right number.
 
@@ -31,7 +31,7 @@ _DAY_S, _HOUR_S = 86_400.0, 3600.0
 
 @dataclass(frozen=True)
 class Check:
-    """A group of gets of the last third: how many, the measured hit ratio with its 95 % interval, the run's."""
+    """Gets of the last third: how many, the measured hit ratio with its 95 % interval, and the run's."""
 
     grouped_by: str
     group: str
@@ -129,10 +129,10 @@ def _halve(
 
 
 def check_hits(trace: pl.DataFrame, is_hit: pl.Series, is_checked: pl.Series) -> list[Check]:
-    """Compare the hits of a run with the measured ones: all, by day, by size and by the time since the last use.
+    """Compare the hits of a run with the measured ones: all, by day, by size and by age (since the last use).
 
-    The interval of a measured ratio counts each user's gets within an hour as one observation, because gets of
-    a burst hit or miss together.
+    The interval of a measured ratio counts each user's gets within an hour as one observation, because gets
+    of a burst hit or miss together.
     """
     seconds = pl.col("submitted_s")
     age = seconds.diff().over("file")

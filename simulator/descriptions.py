@@ -89,8 +89,8 @@ def describe_plan(plan: "Plan") -> Iterator[str]:
         )
     if plan.demand.early_get_count or plan.demand.overwriting_count:
         yield (
-            f"  {plan.demand.early_get_count:,} gets come before the put of their file, and read what was there;"
-            f" {plan.demand.overwriting_count:,} puts overwrite a file, which stays on disk until it is purged"
+            f"  {plan.demand.early_get_count:,} gets come before the put of their file, and read what was"
+            f" there; {plan.demand.overwriting_count:,} puts overwrite a file, which takes room until purged"
         )
     yield from _describe_ghosts(plan)
 
@@ -113,24 +113,28 @@ def _describe_ghosts(plan: "Plan") -> Iterator[str]:
         return
     asked, found = plan.ghosts, plan.calibration
     yield (
-        f"  {asked.asked_count:,} files are got before the log puts them; when each was last used before is drawn"
-        f" from the log's own intervals, a share of {plan.options['tail']:.3f} from before its length"
+        f"  {asked.asked_count:,} files were there before the log: the time of each one's last use is drawn from"
+        f" the log's own intervals, of which a share of {plan.options['tail']:.3f}"
+        " is taken to be longer than the log"
     )
     yield (
-        f"    what its first get found is known of {asked.evident_count:,}; for {asked.contrary_count:,} of them,"
-        " no drawn time agrees with it"
+        f"    what the first get found is known for {asked.evident_count:,}; no drawn time agrees with it for"
+        f" {asked.contrary_count:,}"
     )
     if found is None:
-        yield "    that share is not calibrated: this needs hits in the log, and the machine that it was measured on"
+        yield (
+            "    that share is not calibrated: this needs the machine that the log was measured on, and a log"
+            " that says which gets hit"
+        )
         return
     yield (
-        f"    calibrated on the first two thirds: {found.get_count:,} gets, hit ratio {found.simulated_ratio:.3f},"
-        f" measured {found.measured_ratio:.3f}"
+        f"    calibrated on the first two thirds: {found.get_count:,} gets, hit ratio"
+        f" {found.simulated_ratio:.3f}, measured {found.measured_ratio:.3f}"
     )
     outside = [check for check in found.checks if not check.is_within]
     yield (
-        f"    on the last third, {len(found.checks) - len(outside)} of {len(found.checks)} hit ratios (all, by day,"
-        " size and age) are within the 95 % interval of the measured one"
+        f"    on the last third, {len(found.checks) - len(outside)} of {len(found.checks)} hit ratios (all, by"
+        " day, size and age) are within the 95 % interval of the measured one"
     )
     for check in outside:
         yield (
@@ -203,8 +207,8 @@ def _describe_bracket(options: Mapping[str, Any]) -> Iterator[str]:
             f"{count:,} with {float(tail):.2f}" for tail, count in counts.items() if tail != own
         )
         yield (
-            f"  {counts[own]:,} gets miss in the whole run, if a share of {options['tail']:.3f} of all uses is of"
-            f" files last used before the length of the log; {others}"
+            f"  in the whole run, {counts[own]:,} gets miss, if a share of {options['tail']:.3f} of the intervals"
+            f" between uses is longer than the log; {others}"
         )
 
 

@@ -29,8 +29,8 @@ def lay_on_disk(
 
     The files that the trace says are on disk come first, in the order in which it requests them, up to the
     high water mark; the rest are on tape. The lightest ghosts follow, up to `fill_ratio`. Made-up files then
-    fill the disk up to `fill_ratio`. Their sizes are drawn from the trace, and they are never requested. Files
-    of the trace count as last used when the run begins, as in LLNL's model, which writes them at time 0
+    fill the disk up to `fill_ratio`. Their sizes are drawn from the trace, and they are never requested.
+    Files of the trace count as last used when the run begins, as in LLNL's model, which writes them at time 0
     (appendix B, 5.2.1). Made-up files were last used within the two weeks before the run or, where there are
     ghosts, before all that the log tells about.
 

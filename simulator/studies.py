@@ -54,8 +54,8 @@ class Plan:
     """A planned run: the requests that the machine accepts, the files on its disk, and the seed.
 
     `ghosts` has the files of the past, where the log says which file its requests are for, and `brackets` has
-    them under the least and the most of the share of uses that no log can say, by that share. `calibration` is
-    None where the log says of too few gets what they found. `demand` has the checked trace.
+    them under the least and the most of the share of intervals that are longer than the log, by that share.
+    `calibration` is None where the log says of too few gets what they found. `demand` has the checked trace.
     """
 
     given: Requests
@@ -145,8 +145,8 @@ def _refuse_measured_origins(given: Requests) -> None:
     get_count = int((given.trace["direction"] == "get").sum()) if "direction" in given.trace.columns else 0
     if given.measured_origin_count > MEASURED_LIMIT * get_count:
         raise SimulationError(
-            f"the disk is not the one that the requests were measured on, but for {given.measured_origin_count:,}"
-            f" of {get_count:,} gets it is not known which file they read: they would find it where it was"
+            "the disk is not the one that the requests were measured on, but for"
+            f" {given.measured_origin_count:,} of {get_count:,} gets it is not known which file they read: they would find it where it was"
             " measured, whatever the disk",
             hint="Which files a disk holds can only be decided for logs with paths. --assume-origins runs it"
             " all the same.",
@@ -208,7 +208,7 @@ def keep_run(
 
 
 def _bracket(plan: Plan, run: Run) -> Iterator[tuple[float, int]]:
-    """Yield how many gets miss, by the share of uses of files older than the log; `run` has the plan's own."""
+    """Yield how many gets miss, by the share of intervals longer than the log; `run` has the plan's."""
     is_get = plan.given.trace["direction"] == "get"
     runs = {plan.options["tail"]: run}
     for tail, ghosts in plan.brackets.items():

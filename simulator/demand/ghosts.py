@@ -162,7 +162,7 @@ def find_limit(machine: Machine, asked: Asked) -> float | None:
         return None
     weights = weigh(machine, asked.again_sizes[is_known], asked.intervals_s[is_known])
     order = np.argsort(weights, kind="stable")
-    # With the limit above the first k weights: the misses among them, and the hits among the others, are wrong.
+    # With the limit above the first k weights, the misses among them and the hits among the others are wrong.
     wrong = np.concatenate([[0], np.cumsum(np.where(is_hit[order], -1, 1))])
     best = int(np.argmin(wrong))
     return float(weights[order[best - 1]]) if best else 0.0
