@@ -1,9 +1,9 @@
 """Calibrates the ghosts on a log that says which gets hit, and checks them on the log's last third.
 
 How many uses are of files that were last used longer ago than the log lasts (`tail`) is not in the log. But
-it says how many gets hit. So the log is run on the machine that it was measured on, and the tail is the one with
-which as many gets of its first two thirds hit as did. Evidence about single files is not used for that: with
-it, almost any tail would give the right number.
+it says how many gets hit. So the log is run on the machine that it was measured on, and the tail is the one
+with which as many gets of its first two thirds hit as did. Evidence about single files is not used for that:
+with it, almost any tail would give the right number.
 
 Then the run with the calibrated tail, in which the outcomes of the last third are unknown, is compared there
 with what was measured.

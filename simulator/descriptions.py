@@ -113,8 +113,8 @@ def _describe_ghosts(plan: "Plan") -> Iterator[str]:
         return
     asked, found = plan.ghosts, plan.calibration
     yield (
-        f"  {asked.asked_count:,} files were there before the log: the time of each one's last use is drawn from"
-        f" the log's own intervals, of which a share of {plan.options['tail']:.3f}"
+        f"  {asked.asked_count:,} files were there before the log: the time of each one's last use is drawn"
+        f" from the log's own intervals, of which a share of {plan.options['tail']:.3f}"
         " is taken to be longer than the log"
     )
     yield (
@@ -133,8 +133,8 @@ def _describe_ghosts(plan: "Plan") -> Iterator[str]:
     )
     outside = [check for check in found.checks if not check.is_within]
     yield (
-        f"    on the last third, {len(found.checks) - len(outside)} of {len(found.checks)} hit ratios (all, by"
-        " day, size and age) are within the 95 % interval of the measured one"
+        f"    on the last third, {len(found.checks) - len(outside)} of {len(found.checks)} hit ratios (all,"
+        " by day, size and age) are within the 95 % interval of the measured one"
     )
     for check in outside:
         yield (
@@ -207,8 +207,8 @@ def _describe_bracket(options: Mapping[str, Any]) -> Iterator[str]:
             f"{count:,} with {float(tail):.2f}" for tail, count in counts.items() if tail != own
         )
         yield (
-            f"  in the whole run, {counts[own]:,} gets miss, if a share of {options['tail']:.3f} of the intervals"
-            f" between uses is longer than the log; {others}"
+            f"  in the whole run, {counts[own]:,} gets miss, if a share of {options['tail']:.3f} of the"
+            f" intervals between uses is longer than the log; {others}"
         )
 
 

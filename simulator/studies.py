@@ -146,8 +146,8 @@ def _refuse_measured_origins(given: Requests) -> None:
     if given.measured_origin_count > MEASURED_LIMIT * get_count:
         raise SimulationError(
             "the disk is not the one that the requests were measured on, but for"
-            f" {given.measured_origin_count:,} of {get_count:,} gets it is not known which file they read: they would find it where it was"
-            " measured, whatever the disk",
+            f" {given.measured_origin_count:,} of {get_count:,} gets it is not known which file they"
+            " read: they would find it where it was measured, whatever the disk",
             hint="Which files a disk holds can only be decided for logs with paths. --assume-origins runs it"
             " all the same.",
         )

@@ -9,9 +9,9 @@ A trace has one row per job, in the order of submission:
 
 A file that is neither put nor in the inventory is on tape. A put makes a new version of its file: gets before
 it read what was there before, and later ones what it wrote. The version that was overwritten takes room on
-disk until it is purged, because nothing is deleted. A trace from the warehouse (`tapewise workload trace`) has
-more columns; its `origin` says which files were on disk. An inventory has one row per file: `file`, `size_bytes`, `age_s` (since its last use) and `is_stored`
-(true if omitted).
+disk until it is purged, because nothing is deleted. A trace from the warehouse (`tapewise workload trace`)
+has more columns; its `origin` says which files were on disk. An inventory has one row per file: `file`,
+`size_bytes`, `age_s` (since its last use) and `is_stored` (true if omitted).
 """
 
 import json

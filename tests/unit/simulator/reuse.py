@@ -15,7 +15,7 @@ HIGH, LOW, KEEP_S = 0.8, 0.7, 3600.0
 def make_disk(capacity_bytes: float) -> Machine:
     """Make LLNL's machine with a disk of that size, and so fast that hardly any get waits."""
     tables = bundled_machine("llnl-unitree-1998").model_dump()
-    tables["disk"] |= {"chain_bytes_per_s": 1e11, "largest_file_bytes": 4 * GB}
+    tables["disk"] |= {"chain_bytes_per_s": 1e11, "largest_file_bytes": 2 * GB + 1}
     tables["network"] |= {"in_bytes_per_s": 1e12, "out_bytes_per_s": 1e12}
     tables["latency"] = {"put_s": 0.0, "get_s": 0.0}
     tables["tapes"] |= {"chain_bytes_per_s": 1e11, "load": {"law": "fixed", "load_s": 1.0}}
@@ -30,10 +30,10 @@ def make_log(days: int, *, seed: int, per_day: int = 700) -> pl.DataFrame:
     """
     rng = np.random.default_rng(seed)
     times = np.sort(rng.uniform(0.0, days * DAY_S, days * per_day))
-    sizes = np.minimum(10 ** rng.normal(7.3, 0.7, times.size), 3e9).astype(np.int64) + 1
+    sizes = np.minimum(10 ** rng.normal(7.3, 0.7, times.size), 2e9).astype(np.int64) + 1
     rows: list[tuple[float, str, int, int, int]] = []
     used: list[int] = []  # the file of each use, in the order of time
-    for number, (at, size, chance) in enumerate(zip(times, sizes, rng.random(times.size), strict=True)):
+    for number, (at, chance) in enumerate(zip(times, rng.random(times.size), strict=True)):
         file, direction = number + 1, "put" if chance < 0.4 else "get"
         if chance > 0.46 and used:
             back = int(rng.pareto(0.55) * 12)

@@ -39,9 +39,10 @@ def make_uses(*uses: tuple[float, str, int, int, bool | None]) -> pl.DataFrame:
 
 
 def test_the_law_weighs_an_interval_by_how_often_it_can_be_seen():
-    """In 100 s, an interval of 50 s can end in the last 50 s only, so it counts twice; one of 20 s 1.25 times."""
+    """In 100 s, an interval of 50 s can only end in the last 50 s, so it counts twice; one of 20 s 1.25."""
     asked = find_asked(
-        make_uses((0, "put", 1, 5, None), (30, "get", 2, 6, True), (50, "get", 1, 5, False), (70, "get", 1, 5, True),
+        make_uses((0, "put", 1, 5, None), (30, "get", 2, 6, True), (50, "get", 1, 5, False),
+                  (70, "get", 1, 5, True),
                   (100, "put", 3, 7, None))
     )  # fmt: skip
     assert (asked.files.tolist(), asked.after_s.tolist(), asked.evidence.tolist()) == ([2], [30.0], [1])
@@ -176,7 +177,8 @@ def test_too_few_known_outcomes_calibrate_nothing():
 def test_the_last_third_is_compared_in_groups():
     """Of two bursts with 2 gets each, one hit: the ratio is 1/2 +- 1.96 * sqrt(1 + 1) / 4."""
     uses = make_uses(
-        (0, "get", 1, 50, True), (1, "get", 1, 50, True), (7200, "get", 2, 50, False), (7201, "get", 2, 50, False),
+        (0, "get", 1, 50, True), (1, "get", 1, 50, True),
+        (7200, "get", 2, 50, False), (7201, "get", 2, 50, False),
         (90_000, "get", 1, 50, True),
     )  # fmt: skip
     is_checked = pl.Series([True, True, True, True, False])

@@ -61,7 +61,7 @@ def test_a_wrong_inventory_is_named(held, message):
 
 
 def test_a_put_makes_a_new_version_of_its_file():
-    """A get before it reads the old one: file 50 from disk, file 1 from tape (7 s of load and 10 B at 5 B/s)."""
+    """A get before it reads the old one: file 50 from disk, file 1 from tape (7 s load, 10 B at 5 B/s)."""
     trace = make_trace(
         (0, "get", 1, 50, 5), (10, "put", 1, 50, 8), (20, "get", 1, 50, 8), (30, "put", 1, 50, 9),
         (40, "get", 1, 1, 10), (60, "put", 1, 1, 20), (70, "get", 1, 1, 20), (80, "put", 1, 2, 1),
