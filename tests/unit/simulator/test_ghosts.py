@@ -170,6 +170,24 @@ def test_a_log_cut_off_from_its_past_gives_the_misses_of_the_whole():
         assert count == pytest.approx(truth, rel=0.1), size
 
 
+def test_the_calibration_finds_a_known_tail_without_the_last_third():
+    """The outcomes are those of a run with a tail of .02, so it is found. Those of the last third are unseen."""
+    log, machine = make_log(8, seed=9, per_day=300), make_disk(25 * GB)
+    run = run_with_ghosts(log, machine, draw_ghosts(find_asked(log), machine, tail=0.02, seed=4), seed=4)
+    is_get = pl.col("direction") == "get"
+    is_early = pl.col("submitted_s") < log["submitted_s"][-1] * 2 / 3
+    log = log.with_columns(is_cached=pl.when(is_get).then(find_hits(run)))
+    found = calibrate(log, machine, seed=4)
+    later = calibrate(log.with_columns(is_cached=pl.col("is_cached") ^ ~is_early), machine, seed=4)
+    assert found is not None
+    assert later is not None
+    assert found.tail == pytest.approx(0.02, abs=0.01)
+    assert later.tail == found.tail
+    ratios = [[check.simulated_ratio for check in each.checks] for each in (found, later)]
+    assert ratios[0] == ratios[1]
+    assert ratios[0] != [check.measured_ratio for check in later.checks]
+
+
 def test_too_few_known_outcomes_calibrate_nothing():
     assert calibrate(make_log(1, seed=1), make_disk(GB * 10), seed=1) is None
 
