@@ -171,7 +171,7 @@ def test_a_log_cut_off_from_its_past_gives_the_misses_of_the_whole():
 
 
 def test_the_calibration_finds_a_known_tail_without_the_last_third():
-    """The outcomes are those of a run with a tail of .02, so it is found. Those of the last third are unseen."""
+    """The outcomes are those of a run with a tail of .02, so it is found. The last third is unseen."""
     log, machine = make_log(8, seed=9, per_day=300), make_disk(25 * GB)
     run = run_with_ghosts(log, machine, draw_ghosts(find_asked(log), machine, tail=0.02, seed=4), seed=4)
     is_get = pl.col("direction") == "get"
