@@ -1,6 +1,6 @@
 """Describes simulations and their results, for the terminal."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -15,10 +15,13 @@ from tapewise.schema.texts import escape_controls
 from tapewise.simulator.results import TIME_COLUMNS
 
 if TYPE_CHECKING:  # importing it loads the compiler
+    from tapewise.simulator.calibrations import Check
     from tapewise.simulator.studies import Plan
 
 # The names of the causes in the table, in the order of TIME_COLUMNS.
 _CAUSES = ("user", "port", "file", "drive", "load", "room", "latency", "staging", "transfer", "contention")
+# A calibrated machine whose hit ratio is further from the measured one is not the measured one.
+MOST_OFF_RATIO = 0.02
 
 
 @dataclass(frozen=True)
@@ -136,6 +139,12 @@ def _describe_ghosts(plan: "Plan") -> Iterator[str]:
         f"    on the last third, {len(found.checks) - len(outside)} of {len(found.checks)} hit ratios (all,"
         " by day, size and age) are within the 95 % interval of the measured one"
     )
+    yield from _list_outside(outside)
+    if abs(found.simulated_ratio - found.measured_ratio) > MOST_OFF_RATIO:
+        yield style_warning("the machine that the log is said to be measured on does not give its hit ratio")
+
+
+def _list_outside(outside: Sequence["Check"]) -> Iterator[str]:
     for check in outside:
         yield (
             f"      {check.group}: {check.simulated_ratio:.3f}, measured {check.measured_ratio:.3f}"
