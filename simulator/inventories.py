@@ -32,7 +32,7 @@ def lay_on_disk(
     fill the disk up to `fill_ratio`. Their sizes are drawn from the trace, and they are never requested.
     Files of the trace count as last used when the run begins, as in LLNL's model, which writes them at time 0
     (appendix B, 5.2.1). Made-up files were last used within the two weeks before the run or, where there are
-    ghosts, before all that the log tells about.
+    ghosts, before the log by more than its length.
 
     Without a purge, the disk has room for the ghosts that are requested, and needs no others.
     """
