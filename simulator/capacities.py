@@ -44,21 +44,36 @@ class TypedSizes(click.ParamType[Sizes]):
             return value
         least, dots, most = value.partition("..")
         if not dots:
-            return Sizes(tuple(self._parse(each.strip(), param, ctx) for each in value.split(",")), False)
-        ends = self._parse(least.strip(), param, ctx), self._parse(most.strip(), param, ctx)
+            return Sizes(
+                tuple(_parse_size(self, each.strip(), param, ctx) for each in value.split(",")), False
+            )
+        ends = _parse_size(self, least.strip(), param, ctx), _parse_size(self, most.strip(), param, ctx)
         if ends[0] >= ends[1]:
             self.fail(f"'{value}' is not a range: write the smaller size first, as in 100TB..2PB", param, ctx)
         return Sizes(ends, True)
 
-    def _parse(self, text: str, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        found = _SIZE.fullmatch(text)
-        unit = found and _UNITS.get(found[2].replace("KB", "kB").replace("kiB", "KiB"))
-        if not found or not unit:
-            self.fail(f"'{text}' is not a size: write 500GB, 1.5TB or 2PiB", param, ctx)
-        size = round(Decimal(found[1]) * unit)
-        if not 0 < size <= _LARGEST:
-            self.fail(f"'{text}' is not between 1 B and 4 EiB", param, ctx)
-        return size
+
+class TypedSize(click.ParamType[int]):
+    """One size."""
+
+    name = "size"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Parse the size; anything else is wrong usage."""
+        return value if isinstance(value, int) else _parse_size(self, value.strip(), param, ctx)
+
+
+def _parse_size(
+    asked: click.ParamType[Any], text: str, param: click.Parameter | None, ctx: click.Context | None
+) -> int:
+    found = _SIZE.fullmatch(text)
+    unit = found and _UNITS.get(found[2].replace("KB", "kB").replace("kiB", "KiB"))
+    if not found or not unit:
+        asked.fail(f"'{text}' is not a size: write 500GB, 1.5TB or 2PiB", param, ctx)
+    size = round(Decimal(found[1]) * unit)
+    if not 0 < size <= _LARGEST:
+        asked.fail(f"'{text}' is not between 1 B and 4 EiB", param, ctx)
+    return size
 
 
 def format_size(size_bytes: int) -> str:

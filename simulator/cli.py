@@ -22,6 +22,7 @@ from tapewise.schema.tables.upgrade import open_ready_warehouse
 from tapewise.schema.texts import escape_controls
 from tapewise.simulator.archives import check_name
 from tapewise.simulator.caches_cli import cache
+from tapewise.simulator.capacities import TypedSize
 from tapewise.simulator.comparisons_cli import compare
 from tapewise.simulator.descriptions import describe_plan, describe_run, get_run, list_runs
 from tapewise.simulator.inputs import (
@@ -101,6 +102,24 @@ simulate.add_command(show_machine)
     help="The share of the disk that is full at the start.  [default: midway between its water marks]",
 )
 @click.option(
+    "--disk",
+    "disk_bytes",
+    type=TypedSize(),
+    help="Give the machine a disk of this size, such as 768GB. Its file is then the machine that the requests"
+    " were measured on, unless --measured-on names another.",
+)
+@click.option(
+    "--measured-on",
+    "measured_name",
+    help="The machine that the requests were measured on: a file, or the name of a bundled one.",
+)
+@click.option(
+    "--assume-origins",
+    "assumes_origins",
+    is_flag=True,
+    help="Run another disk even if the log does not say which files were read.",
+)
+@click.option(
     "--sample",
     "sample_s",
     type=click.FloatRange(min=0, min_open=True),
@@ -121,6 +140,9 @@ def run(
     interface: str | None,
     arrivals: Literal["as-asked", "even"],
     fill_ratio: float | None,
+    disk_bytes: int | None,
+    measured_name: str | None,
+    assumes_origins: bool,
     sample_s: float | None,
 ) -> None:
     """Run requests on a machine, and keep the result as a simulated archive.
@@ -143,6 +165,8 @@ def run(
     if not into.strip() or not into.isprintable():
         raise click.BadParameter("a name is printable text", param_hint="'--into'")
     machine = find_machine(machine_name)
+    measured_on = find_machine(measured_name) if measured_name else machine if disk_bytes else None
+    machine = machine.with_disk(disk_bytes) if disk_bytes else machine
     with open_ready_warehouse(settings) as warehouse:
         with closing(warehouse.connect(Role.LOADER)) as loader:
             check_name(loader, into)
@@ -155,7 +179,16 @@ def run(
             seed=seed,
             arrivals=arrivals,
             fill_ratio=fill_ratio,
-            options=describe_options(since=since, until=until, interface=interface, rate_factor=rate_factor),
+            measured_on=measured_on,
+            assumes_origins=assumes_origins,
+            options=describe_options(
+                since=since,
+                until=until,
+                interface=interface,
+                rate_factor=rate_factor,
+                measured_on=measured_on.title if measured_on else None,
+                assumes_origins=assumes_origins or None,
+            ),
         )
         click.echo("\n".join(describe_plan(plan)))
         with _show_progress(given) as progress:

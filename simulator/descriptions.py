@@ -1,6 +1,6 @@
 """Describes simulations and their results, for the terminal."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -18,11 +18,14 @@ from tapewise.simulator.machines import Machine
 from tapewise.simulator.results import STORED_TIMES
 
 if TYPE_CHECKING:  # importing it loads the compiler
+    from tapewise.simulator.calibrations import Check
     from tapewise.simulator.studies import Plan
 
 _ORDERS = {"arrival": "in order of arrival", "record": "in order of record", "nearest": "the nearest first"}
 # The names of the causes in the table, in the order of STORED_TIMES.
 _CAUSES = ("user", "port", "file", "drive", "load", "room", "latency", "staging", "transfer", "contention")
+# A calibrated machine whose hit ratio is further from the measured one is not the measured one.
+MOST_OFF_RATIO = 0.02
 
 
 @dataclass(frozen=True)
@@ -101,7 +104,8 @@ def _describe_library(library: Library) -> Iterator[str]:
     )
     yield f"  tapes: {drives}; {library.robots.count:,} robots"
     cartridges, recalls = library.cartridges, library.recalls
-    yield f"  cartridges of {format_size(cartridges.capacity_bytes)}, filled by {cartridges.placement} (assumed)"
+    capacity = format_size(cartridges.capacity_bytes)
+    yield f"  cartridges of {capacity}, filled by {cartridges.placement} (assumed)"
     yield (
         f"  recalls of a cartridge: {_ORDERS[recalls.order]}, at most {recalls.most_per_mount:,} a mount;"
         f" then it stays {recalls.lazy_s:g} s"
@@ -118,6 +122,7 @@ def describe_plan(plan: "Plan") -> Iterator[str]:
             f"{displaced_count:,} files that were on disk at the start find no room on the machine's disk and"
             " begin on tape"
         )
+    yield from _describe_measured(plan.options, is_changed=plan.is_disk_changed)
     used_ratio = int(held.inventory["size_bytes"].sum()) / plan.machine.disk.capacity_bytes
     machine = escape_controls(plan.machine.title)
     yield (
@@ -130,6 +135,66 @@ def describe_plan(plan: "Plan") -> Iterator[str]:
         yield (
             f"  for {given.unknown_origin_count:,} gets it is unknown where their file was:"
             " they are assumed to find it on disk"
+        )
+    if plan.demand.early_get_count or plan.demand.overwriting_count:
+        yield (
+            f"  {plan.demand.early_get_count:,} gets come before the put of their file, and read what was"
+            f" there; {plan.demand.overwriting_count:,} puts overwrite a file, which takes room until purged"
+        )
+    yield from _describe_ghosts(plan)
+
+
+def _describe_measured(options: Mapping[str, Any], *, is_changed: bool) -> Iterator[str]:
+    count = options.get("measured_origin_count")
+    if not count:
+        return
+    text = (
+        f"the log does not say which file {count:,} gets read: they find it where it was measured or assumed"
+    )
+    if is_changed:
+        yield style_warning(f"{text}, although the disk is another one")
+    else:
+        yield f"Note: {text}, so the answer holds for no other disk."
+
+
+def _describe_ghosts(plan: "Plan") -> Iterator[str]:
+    if plan.ghosts is None:
+        return
+    asked, found = plan.ghosts, plan.calibration
+    yield (
+        f"  {asked.asked_count:,} files were there before the log: the time of each one's last use is drawn"
+        f" from the log's own intervals, of which a share of {plan.options['tail']:.3f}"
+        " is taken to be longer than the log"
+    )
+    yield (
+        f"    what the first get found is known for {asked.evident_count:,}; no drawn time agrees with it for"
+        f" {asked.contrary_count:,}"
+    )
+    if found is None:
+        yield (
+            "    that share is not calibrated: this needs the machine that the log was measured on, and a log"
+            " that says which gets hit"
+        )
+        return
+    yield (
+        f"    calibrated on the first two thirds: {found.get_count:,} gets, hit ratio"
+        f" {found.simulated_ratio:.3f}, measured {found.measured_ratio:.3f}"
+    )
+    outside = [check for check in found.checks if not check.is_within]
+    yield (
+        f"    on the last third, {len(found.checks) - len(outside)} of {len(found.checks)} hit ratios (all,"
+        " by day, size and age) are within the 95 % interval of the measured one"
+    )
+    yield from _list_outside(outside)
+    if abs(found.simulated_ratio - found.measured_ratio) > MOST_OFF_RATIO:
+        yield style_warning("the machine that the log is said to be measured on does not give its hit ratio")
+
+
+def _list_outside(outside: Sequence["Check"]) -> Iterator[str]:
+    for check in outside:
+        yield (
+            f"      {check.group}: {check.simulated_ratio:.3f}, measured {check.measured_ratio:.3f}"
+            f" ({check.low_ratio:.3f} to {check.high_ratio:.3f}) of {check.get_count:,} gets"
         )
 
 
@@ -161,6 +226,7 @@ def describe_run(connection: psycopg.Connection, run: RunSummary) -> Iterator[st
         + (f" ({run.demand_kind})" if run.demand_kind else "")
         + f", {_show(run.began_at, zone)} to {_show(run.ended_at, zone)} {run.timezone}"
     )
+    yield from _describe_bracket(run.options)
     totals = run.totals
     yield (
         f"  in the whole run, {totals['staged_count']:,} staged from tape, {totals['stored_count']:,} stored"
@@ -188,6 +254,19 @@ def describe_run(connection: psycopg.Connection, run: RunSummary) -> Iterator[st
         )
     if run.is_circular:
         yield "  Its requests are made up: comparing it with the archive that they come from is circular."
+
+
+def _describe_bracket(options: Mapping[str, Any]) -> Iterator[str]:
+    counts = options.get("missed_counts")
+    if counts:
+        own = f"{options['tail']}"
+        others = ", ".join(
+            f"{count:,} with {float(tail):.2f}" for tail, count in counts.items() if tail != own
+        )
+        yield (
+            f"  in the whole run, {counts[own]:,} gets miss, if a share of {options['tail']:.3f} of the"
+            f" intervals between uses is longer than the log; {others}"
+        )
 
 
 def _describe_times(connection: psycopg.Connection, run: RunSummary, zone: ZoneInfo) -> Iterator[str]:

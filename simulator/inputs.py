@@ -1,4 +1,4 @@
-"""The inputs of a run: requests (from an archive, a workload model or a trace file) and the files on disk.
+"""The requests of a run: from an archive, a workload model or a trace file.
 
 Whatever their source, the requests form a trace (`traces.py`) with the additional columns `submitted_at`,
 `interface` and `origin`. The origin of a put is `put`. The origin of a get says where its file is: `trace`
@@ -19,13 +19,13 @@ from tapewise.schema.writing.loader import read_frame
 from tapewise.simulator.demand.models import read_model
 from tapewise.simulator.demand.streams import count_unknown_origins, make_stream
 from tapewise.simulator.demand.trace_files import complete_trace
-from tapewise.simulator.demand.traces import inventory_of, make_inventory, read_origin, read_trace
+from tapewise.simulator.demand.traces import read_origin, read_trace
 from tapewise.simulator.machines import Machine
 
 _TRACE = """
     SELECT submitted_at, direction, interface, user_number, file_number, size_bytes, origin,
-        left_out, is_origin_assumed
-    FROM mart.trace_requests(archive => %s, since => %s, until => %s, interface => %s)
+        left_out, is_origin_assumed, is_cached, is_file_known
+    FROM mart.trace_requests(archive => %s, since => %s, until => %s, interface => %s, files => 'key')
     ORDER BY place
 """
 _COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
@@ -38,6 +38,8 @@ _COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
     "origin": pl.String,
     "left_out": pl.String,
     "is_unknown": pl.Boolean,
+    "is_cached": pl.Boolean,
+    "is_file_known": pl.Boolean,
 }
 
 
@@ -47,7 +49,8 @@ class Requests:
 
     `demand_archive` and `demand_kind` describe the archive that they come from, if known. `left_out` counts
     the archive's requests that are not in the trace, by reason. `unknown_origin_count` counts the gets whose
-    file is assumed to be on disk because its place is unknown.
+    file is assumed to be on disk because its place is unknown. `measured_origin_count` counts the gets whose
+    file begins where the measured machine had it, or is assumed to have had it.
     """
 
     trace: pl.DataFrame
@@ -59,6 +62,12 @@ class Requests:
     demand_kind: str | None = None
     left_out: dict[str, int] = field(default_factory=dict)
     unknown_origin_count: int = 0
+    measured_origin_count: int = 0
+
+    @property
+    def has_known_files(self) -> bool:
+        """Whether it is known of some requests which file they are for, so that ghosts can be laid."""
+        return "is_file_known" in self.trace.columns and bool(self.trace["is_file_known"].any())
 
     def fit_machine(self, machine: Machine) -> Self:
         """Leave out and count the requests for files that are larger than the machine accepts.
@@ -81,19 +90,6 @@ class Requests:
         return replace(self, trace=trace)
 
 
-@dataclass(frozen=True)
-class DiskFiles:
-    """The files on disk at the start: files of the trace, and made-up ones.
-
-    `displaced_files` are files of the trace that should be on disk but do not fit, so they begin on tape.
-    """
-
-    inventory: pl.DataFrame
-    trace_count: int
-    made_up_count: int
-    displaced_files: pl.Series
-
-
 def read_archive_requests(
     connection: psycopg.Connection,
     archive: str,
@@ -103,6 +99,10 @@ def read_archive_requests(
     interface: str | None = None,
 ) -> Requests:
     """Read the requests of an archive by the scenario rules of LLNL's model (`mart.trace_requests`).
+
+    Where the log has paths or keys, they say which file a request is for (`is_file_known`). Where such a file
+    was at the beginning is then decided by the simulated machine, so its origin is never `disk`; `is_cached`
+    keeps what was measured.
 
     A `since` or `until` without a time zone is in the archive's time zone, as in `read_model_requests`.
     `connection` must have the reader's role. Raises SimulationError if there is no such archive or it has no
@@ -127,6 +127,9 @@ def read_archive_requests(
             hint=", ".join(f"{count:,} left out: {reason}" for reason, count in left_out.items()) or None,
         )
     began_at = trace["submitted_at"][0]
+    is_unknown = trace["is_unknown"] & ~trace["is_file_known"]
+    is_decided_here = pl.col("is_file_known") & (pl.col("origin") == "disk")
+    trace = trace.with_columns(origin=pl.when(is_decided_here).then(pl.lit("tape")).otherwise("origin"))
     return Requests(
         place_in_time(trace.drop("left_out", "is_unknown"), began_at),
         began_at,
@@ -136,8 +139,17 @@ def read_archive_requests(
         archive,
         kind,
         left_out,
-        int(trace["is_unknown"].sum()),
+        int(is_unknown.sum()),
+        _count_measured_origins(trace.filter(~pl.col("is_file_known"))),
     )
+
+
+def _count_measured_origins(trace: pl.DataFrame) -> int:
+    """Count the gets whose file is where the measured machine had it, whatever the simulated one is."""
+    if not {"origin", "direction"} <= set(trace.columns):
+        return 0  # other checks report a missing direction
+    is_measured = (pl.col("direction") == "get") & pl.col("origin").is_in(["disk", "tape"])
+    return trace.filter(is_measured).height
 
 
 def place_in_time(trace: pl.DataFrame, began_at: datetime) -> pl.DataFrame:
@@ -191,12 +203,14 @@ def read_model_requests(
         model.archive,
         model.kind,
         unknown_origin_count=count_unknown_origins(model, trace),
+        measured_origin_count=_count_measured_origins(trace),
     )
 
 
 def read_file_requests(path: Path) -> Requests:
     """Read the requests of a trace file, and the origin that it records for them. Raises TraceError."""
-    trace, began_at = complete_trace(read_trace(path))
+    asked = read_trace(path)
+    trace, began_at = complete_trace(asked)
     origin = read_origin(path)
     return Requests(
         trace,
@@ -206,34 +220,8 @@ def read_file_requests(path: Path) -> Requests:
         path.name,
         demand_archive=origin.get("archive"),
         demand_kind=origin.get("kind"),
+        measured_origin_count=_count_measured_origins(asked),
     )
-
-
-def lay_on_disk(trace: pl.DataFrame, machine: Machine, *, fill_ratio: float, seed: int) -> DiskFiles:
-    """Choose the files on disk at the start, so a run need not begin with an empty disk.
-
-    The files that the trace says are on disk come first, in the order in which it requests them, up to the
-    high water mark; the rest are on tape. Made-up files then fill the disk up to `fill_ratio`. Their sizes
-    are drawn from the trace, and they are never requested. Files of the trace count as last used when the run
-    begins, as in LLNL's model, which writes them at time 0 (appendix B, 5.2.1). Made-up files were last used
-    within the two weeks before the run.
-    """
-    limit = machine.disk.capacity_bytes * (machine.purge.high_ratio if machine.purge else 1.0)
-    there = inventory_of(trace).select("file", "size_bytes", "age_s")
-    has_room = pl.col("size_bytes").cum_sum() <= limit
-    held = there.filter(has_room)
-    used_ratio = int(held["size_bytes"].sum()) / machine.disk.capacity_bytes
-    made_up = make_inventory(trace, machine, fill_ratio=max(0.0, fill_ratio - used_ratio), seed=seed)
-    # Made-up files get numbers below those of the trace's files, which may already be negative.
-    lowest = min([0, *trace["file"].sort().head(1).to_list()])
-    made_up = made_up.with_columns(file=lowest - 1 - pl.int_range(pl.len(), dtype=pl.Int64))
-    inventory = pl.concat([held, made_up.select(held.columns)])
-    return DiskFiles(inventory, held.height, made_up.height, there.filter(~has_room)["file"])
-
-
-def find_default_fill(machine: Machine) -> float:
-    """Return how full a disk in use is: midway between its water marks, or 0 if nothing is purged."""
-    return (machine.purge.high_ratio + machine.purge.low_ratio) / 2 if machine.purge else 0.0
 
 
 def describe_options(**options: Any) -> dict[str, Any]:

@@ -287,6 +287,16 @@ class Machine(Part):
                 )
         return self
 
+    def with_disk(self, capacity_bytes: int) -> "Machine":
+        """Return the same machine with a disk of about this size: its LVs are as many, and larger or smaller.
+
+        Raises MachineError if the largest file that it accepts does not fit.
+        """
+        lv_bytes = max(1, round(capacity_bytes / (self.disk.chain_count * self.disk.lvs_per_chain)))
+        tables = self.model_dump()
+        tables["disk"]["lv_bytes"] = lv_bytes
+        return parse_machine(tables, self.title)
+
 
 def read_machine(path: Path) -> Machine:
     """Read and check a machine file.

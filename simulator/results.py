@@ -48,7 +48,9 @@ class Totals:
 
     `steady_s` is when the disk first reaches the low water mark, which is the beginning of normal use. Before
     that, nothing is purged, and means would describe an empty disk. `steady_s` is 0 if the machine never
-    purges, and None if the disk never gets that full.
+    purges, and None if the disk never gets that full. `early_get_count` gets read a file that the trace puts
+    only later, so they got what was there before; `overwriting_count` puts wrote such a file, or one of the
+    inventory, or put a file again.
     """
 
     steady_s: float | None
@@ -65,6 +67,8 @@ class Totals:
     disk_used_bytes: int
     moved_bytes: dict[str, float]
     tapes: TapeTotals | None = None
+    early_get_count: int = 0
+    overwriting_count: int = 0
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from tapewise.schema.errors import SimulationError
-from tapewise.simulator.demand.traces import check_trace
+from tapewise.simulator.demand.traces import Demand, check_trace
 from tapewise.simulator.kernel.events import run_events
 from tapewise.simulator.kernel.tables import (
     DONE,
@@ -87,7 +87,8 @@ def run_trace(
     while run_events(world, EVENTS_AT_A_TIME):
         if progress is not None:
             progress(float(world.state.now_s[0]), int(world.state.next_job[0]))
-    return Run(_collect_jobs(world, trace), _collect_samples(world, machine), _collect_totals(world, machine))
+    jobs, samples = _collect_jobs(world, trace), _collect_samples(world, machine)
+    return Run(jobs, samples, _collect_totals(world, machine, demand))
 
 
 def _collect_jobs(world: World, trace: pl.DataFrame) -> pl.DataFrame:
@@ -149,7 +150,7 @@ def _collect_samples(world: World, machine: Machine) -> pl.DataFrame:
     ).with_columns(pl.col("^.*_count$").cast(pl.Int64), pl.col("^.*_utilisation_ratio$").fill_nan(None))
 
 
-def _collect_totals(world: World, machine: Machine) -> Totals:
+def _collect_totals(world: World, machine: Machine, demand: Demand) -> Totals:
     state = world.state[0]
     return Totals(
         steady_s=float(state.steady_s) if state.steady_s >= 0 else None,
@@ -165,6 +166,8 @@ def _collect_totals(world: World, machine: Machine) -> Totals:
         purged_bytes=int(state.purged_bytes),
         disk_used_bytes=int(state.disk_used_bytes),
         moved_bytes=dict(zip(_name_resources(machine), world.resources.moved_bytes.tolist(), strict=True)),
+        early_get_count=demand.early_get_count,
+        overwriting_count=demand.overwriting_count,
         tapes=_collect_tapes(world) if isinstance(machine.tapes, Library) else None,
     )
 

@@ -1,8 +1,8 @@
 """Plans a run, runs it, and keeps the result as an archive."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Literal
 from zoneinfo import ZoneInfo
@@ -10,9 +10,19 @@ from zoneinfo import ZoneInfo
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.errors import SimulationError
 from tapewise.simulator.archives import Outcome, check_name, write_archive
+from tapewise.simulator.calibrations import Calibration, calibrate, find_hits, run_with_ghosts
+from tapewise.simulator.demand.ghosts import (
+    DEFAULT_TAIL,
+    LEAST_TAIL,
+    MOST_TAIL,
+    Ghosts,
+    draw_ghosts,
+    find_asked,
+)
 from tapewise.simulator.demand.streams import spread_arrivals
-from tapewise.simulator.demand.traces import check_trace
-from tapewise.simulator.inputs import DiskFiles, Requests, find_default_fill, lay_on_disk
+from tapewise.simulator.demand.traces import Demand, check_trace
+from tapewise.simulator.inputs import Requests
+from tapewise.simulator.inventories import DiskFiles, find_default_fill, lay_on_disk
 from tapewise.simulator.kernel.tables import DRIVE, FILE, PHASES, PORT, SPACE, USER
 from tapewise.simulator.machines import Machine
 from tapewise.simulator.results import Run
@@ -23,6 +33,8 @@ YEAR_S = 365.25 * 86_400
 # The longest time that a run may last after the last submission. No real archive takes longer, and later
 # times might be beyond the last possible date.
 LATEST_END_S = 10 * YEAR_S
+# Up to this share of gets whose file is not known, another disk is not refused.
+MEASURED_LIMIT = 0.01
 
 Arrivals = Literal["as-asked", "even"]
 
@@ -39,13 +51,24 @@ _WAITED_FOR = {
 
 @dataclass(frozen=True)
 class Plan:
-    """A planned run: the requests that the machine accepts, the files on its disk, and the seed."""
+    """A planned run: the requests that the machine accepts, the files on its disk, and the seed.
+
+    `ghosts` has the files of the past, where the log says which file its requests are for, and `brackets` has
+    them under the least and the most of the share of intervals that are longer than the log, by that share.
+    `calibration` is None where the log says of too few gets what they found. `demand` has the checked trace.
+    """
 
     given: Requests
     machine: Machine
     held: DiskFiles
     seed: int
     options: Mapping[str, Any]
+    demand: Demand
+    is_disk_changed: bool = False
+    ghosts: Ghosts | None = None
+    brackets: Mapping[float, Ghosts] = field(default_factory=dict)
+    calibration: Calibration | None = None
+    fill_ratio: float = 0.0
 
 
 def plan_run(
@@ -55,22 +78,86 @@ def plan_run(
     seed: int,
     arrivals: Arrivals = "as-asked",
     fill_ratio: float | None = None,
+    measured_on: Machine | None = None,
+    assumes_origins: bool = False,
     options: Mapping[str, Any] | None = None,
 ) -> Plan:
     """Plan a run; the plan depends only on the arguments.
+
+    `measured_on` is the machine that the requests were measured on; without it, nothing is calibrated. Raises
+    SimulationError if it has another disk or purge than `machine`, and more than one get in a hundred begins
+    where it had the file, unless `assumes_origins`.
 
     If `arrivals` is `even`, the requests are spread over the whole period, which removes the bursts.
     `fill_ratio` is how full the disk is at the start, by default as full as `find_default_fill` says.
     `options` are stored with the run.
     """
     given = given.fit_machine(machine)
+    is_disk_changed = measured_on is not None and not has_same_disk(machine, measured_on)
+    if is_disk_changed and not assumes_origins:
+        _refuse_measured_origins(given)
     if arrivals == "even":
         given = given.with_trace(spread_arrivals(given.trace, seed))
     fill_ratio = find_default_fill(machine) if fill_ratio is None else fill_ratio
-    held = lay_on_disk(given.trace, machine, fill_ratio=fill_ratio, seed=seed)
-    check_trace(given.trace, machine, held.inventory)  # before anything about the plan is printed
+    calibration, ghosts, brackets = None, None, {}
+    if given.has_known_files:
+        calibration = _calibrate(given, measured_on, seed)
+        tail = calibration.tail if calibration else DEFAULT_TAIL
+        asked = find_asked(given.trace)
+        found = {
+            each: draw_ghosts(asked, measured_on or machine, tail=each, seed=seed)
+            for each in (tail, LEAST_TAIL, MOST_TAIL)
+        }
+        ghosts, brackets = found[tail], {each: found[each] for each in (LEAST_TAIL, MOST_TAIL)}
+    held = lay_on_disk(given.trace, machine, fill_ratio=fill_ratio, seed=seed, ghosts=ghosts)
+    # before anything about the plan is printed
+    demand = check_trace(given.trace, machine, held.inventory)
     kept = {"arrivals": arrivals, "fill_ratio": fill_ratio, "left_out": given.left_out, **(options or {})}
-    return Plan(given, machine, held, seed, kept)
+    if given.measured_origin_count and given.demand == "archive":
+        kept["measured_origin_count"] = given.measured_origin_count
+    if ghosts is not None:
+        kept["tail"] = tail
+    return Plan(
+        given,
+        machine,
+        held,
+        seed,
+        kept,
+        demand,
+        is_disk_changed,
+        ghosts,
+        brackets,
+        calibration,
+        fill_ratio,
+    )
+
+
+def has_same_disk(machine: Machine, other: Machine) -> bool:
+    """Return whether two machines keep the same files on disk: equal space and an equal purge."""
+    return (
+        machine.disk.capacity_bytes == other.disk.capacity_bytes
+        and machine.purge == other.purge
+        and (machine.tapes is None) == (other.tapes is None)
+    )
+
+
+def _refuse_measured_origins(given: Requests) -> None:
+    get_count = int((given.trace["direction"] == "get").sum()) if "direction" in given.trace.columns else 0
+    if given.measured_origin_count > MEASURED_LIMIT * get_count:
+        raise SimulationError(
+            "the disk is not the one that the requests were measured on, but for"
+            f" {given.measured_origin_count:,} of {get_count:,} gets it is not known which file they"
+            " read: they would find it where it was measured, whatever the disk",
+            hint="Which files a disk holds can only be decided for logs with paths. --assume-origins runs it"
+            " all the same.",
+        )
+
+
+def _calibrate(given: Requests, measured_on: Machine | None, seed: int) -> Calibration | None:
+    """Calibrate on the machine that the log was measured on, without requests that it does not accept."""
+    if measured_on is None:
+        return None
+    return calibrate(given.fit_machine(measured_on).trace, measured_on, seed=seed)
 
 
 def keep_run(
@@ -108,6 +195,8 @@ def keep_run(
         )
     _refuse_stuck(plan, run)
     options = {**plan.options, "sample_s": sample_s}
+    if plan.brackets:
+        options["missed_counts"] = {str(tail): count for tail, count in _bracket(plan, run)}
     displaced_files = plan.held.displaced_files
     outcome = Outcome(plan.given, plan.machine, run, plan.seed, options, displaced_files, now)
     with (
@@ -116,6 +205,18 @@ def keep_run(
     ):
         write_archive(loader, settling, name, outcome)
     return outcome
+
+
+def _bracket(plan: Plan, run: Run) -> Iterator[tuple[float, int]]:
+    """Yield how many gets miss, by the share of intervals longer than the log; `run` has the plan's."""
+    is_get = plan.given.trace["direction"] == "get"
+    runs = {plan.options["tail"]: run}
+    for tail, ghosts in plan.brackets.items():
+        if tail not in runs:
+            trace, fill_ratio = plan.given.trace, plan.fill_ratio
+            runs[tail] = run_with_ghosts(trace, plan.machine, ghosts, seed=plan.seed, fill_ratio=fill_ratio)
+    for tail, each in sorted(runs.items()):
+        yield tail, int((is_get & ~find_hits(each)).sum())
 
 
 def _refuse_stuck(plan: Plan, run: Run) -> None:

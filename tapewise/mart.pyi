@@ -10782,6 +10782,8 @@ class Mart:
             is_origin_assumed: whether neither the logs of a get nor (with files => 'key') an earlier
                 request for the same file says where the file was, so that unknown_origins or a size
                 decided; null if left out
+            is_file_known: whether a key says which file it is for (only with files => 'key'); null if
+                left out
             left_out: why it is not in the trace - no transfer (a job or an open alone), part of a file,
                 failed, unknown size, saturated size, zero size, too large, unknown time, unknown origin
                 (the first that applies); null for requests in the trace

@@ -28,6 +28,7 @@ CREATE FUNCTION mart.trace_requests(
     is_failed boolean,
     is_cached boolean,
     is_origin_assumed boolean,
+    is_file_known boolean,
     left_out text,
     submitted_at timestamptz,
     ended_at timestamptz
@@ -264,6 +265,7 @@ SELECT
                 with_first.is_origin_assumed
                 AND (with_first.known_key IS NULL OR with_first.place = with_first.first_file_number)
     END AS is_origin_assumed,
+    CASE WHEN with_first.left_out IS NULL THEN with_first.known_key IS NOT NULL END AS is_file_known,
     with_first.left_out,
     with_first.submitted_at,
     with_first.ended_at

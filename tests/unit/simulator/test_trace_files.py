@@ -96,7 +96,6 @@ HEADER = "submitted_s,direction,user,file,size_bytes\n"
     [
         (HEADER + "10,put,1,1,5\n5,put,1,2,5\n", "row 2 of the trace: submitted_s 5.0 is before"),
         (HEADER + "10,put,1,1,5000000000\n", "row 1 of the trace: size_bytes 5000000000 is more than"),
-        (HEADER + "10,put,1,1,5\n11,put,1,1,5\n", "row 2 of the trace: file 1 is put twice"),
         (HEADER + "10,send,1,1,5\n", "direction send is neither put nor get"),
         (HEADER + "10,put,1,1,-5\n", "size_bytes -5 is below 0"),
         ("submitted_s,direction,user,file\n10,put,1,1\n", "column size_bytes is missing"),

@@ -30,11 +30,9 @@ GOOD = (0.0, "put", 1, 1, 10)
             [(0, "put", 1, 1, 2001)],
             "row 1 of the trace: size_bytes 2001 is more than the machine accepts (2000)",
         ),
-        ([GOOD, (1, "put", 1, 1, 10)], "row 2 of the trace: file 1 is put twice"),
-        ([(0, "get", 1, 1, 10), (1, "put", 1, 1, 10)], "row 1 of the trace: file 1 is got before it is put"),
         ([GOOD, (1, "get", 1, 1, 11)], "row 2 of the trace: size_bytes 11 is not the file's size above"),
         ([(0, "get", 1, 7, 10)], "row 1 of the trace: file 7 is on tape, but the machine has none"),
-        ([(0, "put", 1, 50, 10)], "row 1 of the trace: file 50 is put, but is in the inventory"),
+        ([(0, "put", 1, 50, 10), (0, "get", 1, 50, 5)], "row 2 of the trace: size_bytes 5 is not the file's"),
         ([(0, "get", 1, 50, 6)], "row 1 of the trace: size_bytes 6 is not the file's size above"),
         ([(None, "put", 1, 1, 10)], "row 1 of the trace: submitted_s is missing"),
     ],
@@ -60,6 +58,20 @@ def test_a_wrong_inventory_is_named(held, message):
     with pytest.raises(TraceError) as caught:
         run_trace(make_machine(), make_trace((0, "put", 1, 9, 1)), seed=1, inventory=make_held(*held))
     assert caught.value.message.replace("row 2", "row 1").startswith(message)
+
+
+def test_a_put_makes_a_new_version_of_its_file():
+    """A get before it reads the old one: file 50 from disk, file 1 from tape (7 s load, 10 B at 5 B/s)."""
+    trace = make_trace(
+        (0, "get", 1, 50, 5), (10, "put", 1, 50, 8), (20, "get", 1, 50, 8), (30, "put", 1, 50, 9),
+        (40, "get", 1, 1, 10), (60, "put", 1, 1, 20), (70, "get", 1, 1, 20), (80, "put", 1, 2, 1),
+    )  # fmt: skip
+    machine = make_machine(tapes=make_tapes())
+    run = run_trace(machine, trace, seed=1, inventory=make_held((50, 5, 1.0, True)))
+    assert (run.jobs["is_staged"].arg_true().to_list(), run.jobs["stage_s"][4]) == ([4], 9.0)
+    assert run.totals.disk_used_bytes == 5 + 8 + 9 + 10 + 20 + 1
+    assert (run.totals.early_get_count, run.totals.overwriting_count) == (2, 3)
+    assert run.totals.unfinished_count == 0
 
 
 def test_columns_and_types_are_checked():

@@ -1,0 +1,99 @@
+"""`simulate run --trace` on logs with and without paths: which files it follows, and what it refuses."""
+
+from datetime import datetime, timedelta
+
+import polars as pl
+import pytest
+
+from tapewise.schema.database import Role, Warehouse
+from tapewise.schema.errors import SimulationError
+from tapewise.simulator.descriptions import describe_plan, describe_run, get_run
+from tapewise.simulator.inputs import Requests, read_archive_requests
+from tapewise.simulator.studies import keep_run, plan_run
+from tests.conftest import NOW
+from tests.sql.cases import insert_rows
+from tests.unit.simulator.reuse import GB, make_disk, make_log, replay
+
+BEGIN = datetime.fromisoformat("2000-01-03T08:00:00+00:00")
+MEASURED = 9 * GB
+
+
+@pytest.fixture
+def filled(warehouse: Warehouse) -> Warehouse:
+    """A warehouse with a log, whose gets found what they would in a replay, with and without its keys."""
+    log = make_log(6, seed=2, per_day=150)
+    misses = replay(log, MEASURED)
+    rows = [
+        {
+            "direction": direction, "size_bytes": size, "duration_s": 1.0, "interface": "hsi",
+            "archive": "paths", "user": f"user{user}",
+            "open_s": (100.0 if is_miss else 0.5) if direction == "get" else None,
+            "started_at": (BEGIN + timedelta(seconds=at)).isoformat(),
+            "ended_at": (BEGIN + timedelta(seconds=at + 1)).isoformat(),
+            "file_key": file,
+        }
+        for (at, direction, user, file, size), is_miss in zip(
+            log.select("submitted_s", "direction", "user", "file", "size_bytes").iter_rows(),
+            misses,
+            strict=True,
+        )
+    ]  # fmt: skip
+    rows += [{**row, "archive": "nameless", "file_key": None} for row in rows]
+    archives = [{"name": "paths"}, {"name": "nameless"}]
+    with warehouse.connect(Role.OWNER) as connection:
+        insert_rows(connection, {"archives": archives, "transfers": rows})
+    return warehouse
+
+
+def read(warehouse: Warehouse, archive: str) -> Requests:
+    with warehouse.connect(Role.READER) as connection:
+        return read_archive_requests(connection, archive)
+
+
+def test_a_log_with_paths_is_run_on_any_disk(filled: Warehouse) -> None:
+    given = read(filled, "paths")
+    assert given.trace["is_file_known"].all()
+    assert (given.measured_origin_count, given.unknown_origin_count) == (0, 0)
+    log = make_log(6, seed=2, per_day=150)
+    assert given.trace["file"].n_unique() == log["file"].n_unique()
+    assert set(given.trace.filter(pl.col("direction") == "get")["origin"]) == {"tape", "trace"}
+    missed = []
+    for name, size in (("small", MEASURED // 3), ("large", 4 * MEASURED)):
+        plan = plan_run(given, make_disk(size), seed=1, measured_on=make_disk(MEASURED))
+        said = "\n".join(describe_plan(plan))
+        assert plan.calibration is not None
+        assert f"calibrated on the first two thirds: {plan.calibration.get_count:,} gets" in said
+        assert "Note:" not in said
+        keep_run(filled, name, plan, now=NOW)
+        with filled.connect(Role.READER) as connection:
+            run = get_run(connection, name)
+            shown = "\n".join(describe_run(connection, run))
+        counts = run.options["missed_counts"]
+        assert {"0.03", "0.1"} <= set(counts)
+        own = counts[str(run.options["tail"])]
+        assert f"{own:,} gets miss" in shown
+        assert run.totals["staged_count"] + run.totals["joined_count"] == own
+        missed.append(own)
+    assert missed[0] > 1.5 * missed[1]
+
+
+def test_another_disk_is_refused_where_the_log_has_no_paths(filled: Warehouse) -> None:
+    given, measured, other = read(filled, "nameless"), make_disk(MEASURED), make_disk(2 * MEASURED)
+    assert given.measured_origin_count > 0
+    with pytest.raises(SimulationError, match="the disk is not the one that the requests were measured on"):
+        plan_run(given, other, seed=1, measured_on=measured)
+    first = [
+        next(iter(describe_plan(plan)))
+        for plan in (
+            plan_run(given, measured, seed=1),
+            plan_run(given, measured, seed=1, measured_on=measured),
+            plan_run(given, other, seed=1, measured_on=measured, assumes_origins=True),
+        )
+    ]
+    count = f"the log does not say which file {given.measured_origin_count:,} gets read"
+    assert first[0] == first[1]
+    assert first[0].startswith(f"Note: {count}")
+    assert first[2].endswith("although the disk is another one.\x1b[0m")
+    assert count in first[2]
+    # No gets with measured places, nothing to refuse.
+    plan_run(read(filled, "paths"), other, seed=1, measured_on=measured)
