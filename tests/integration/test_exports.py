@@ -326,6 +326,7 @@ def test_every_view_of_facts_is_exported_or_left_out_on_purpose() -> None:
         "archives": "one row for each archive; export.json has what matters",
         "config_changes": "entered by people",
         "outages": "entered by people",
+        "recorded_changes": "outages and config_changes",
         "daily_figures": "figures that a site reports, not events",
         "requested_copies": "a column of the starts of transfers, which are part of the requests",
         "request_waits": "of simulated archives only",
