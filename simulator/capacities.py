@@ -66,13 +66,21 @@ class TypedSize(click.ParamType[int]):
 def _parse_size(
     asked: click.ParamType[Any], text: str, param: click.Parameter | None, ctx: click.Context | None
 ) -> int:
+    try:
+        return parse_size(text)
+    except ValueError as error:
+        asked.fail(str(error), param, ctx)
+
+
+def parse_size(text: str) -> int:
+    """Return the bytes of a size such as `1.5TB`. Raises ValueError, with what to write."""
     found = _SIZE.fullmatch(text)
     unit = found and _UNITS.get(found[2].replace("KB", "kB").replace("kiB", "KiB"))
     if not found or not unit:
-        asked.fail(f"'{text}' is not a size: write 500GB, 1.5TB or 2PiB", param, ctx)
+        raise ValueError(f"'{text}' is not a size: write 500GB, 1.5TB or 2PiB")
     size = round(Decimal(found[1]) * unit)
     if not 0 < size <= _LARGEST:
-        asked.fail(f"'{text}' is not between 1 B and 4 EiB", param, ctx)
+        raise ValueError(f"'{text}' is not between 1 B and 4 EiB")
     return size
 
 

@@ -293,7 +293,7 @@ class Machine(Part):
         Raises MachineError if the largest file that it accepts does not fit.
         """
         lv_bytes = max(1, round(capacity_bytes / (self.disk.chain_count * self.disk.lvs_per_chain)))
-        tables = self.model_dump()
+        tables = self.model_dump(exclude_unset=True)
         tables["disk"]["lv_bytes"] = lv_bytes
         return parse_machine(tables, self.title)
 

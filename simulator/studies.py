@@ -80,9 +80,12 @@ def plan_run(
     fill_ratio: float | None = None,
     measured_on: Machine | None = None,
     assumes_origins: bool = False,
+    calibration: Calibration | None = None,
     options: Mapping[str, Any] | None = None,
 ) -> Plan:
     """Plan a run; the plan depends only on the arguments.
+
+    `calibration` is one that was made before, of the same requests; without it, they are calibrated.
 
     `measured_on` is the machine that the requests were measured on; without it, nothing is calibrated. Raises
     SimulationError if it has another disk or purge than `machine`, and more than one get in a hundred begins
@@ -99,9 +102,9 @@ def plan_run(
     if arrivals == "even":
         given = given.with_trace(spread_arrivals(given.trace, seed))
     fill_ratio = find_default_fill(machine) if fill_ratio is None else fill_ratio
-    calibration, ghosts, brackets = None, None, {}
+    ghosts, brackets = None, {}
     if given.has_known_files:
-        calibration = _calibrate(given, measured_on, seed)
+        calibration = calibration or _calibrate(given, measured_on, seed)
         tail = calibration.tail if calibration else DEFAULT_TAIL
         asked = find_asked(given.trace)
         found = {
@@ -193,7 +196,7 @@ def keep_run(
             f"the last request would end {run.totals.ended_s / YEAR_S:,.0f} years after the run began",
             hint="Check the machine's rates and delays.",
         )
-    _refuse_stuck(plan, run)
+    refuse_stuck(plan, run)
     options = {**plan.options, "sample_s": sample_s}
     if plan.brackets:
         options["missed_counts"] = {str(tail): count for tail, count in _bracket(plan, run)}
@@ -219,7 +222,7 @@ def _bracket(plan: Plan, run: Run) -> Iterator[tuple[float, int]]:
         yield tail, int((is_get & ~find_hits(each)).sum())
 
 
-def _refuse_stuck(plan: Plan, run: Run) -> None:
+def refuse_stuck(plan: Plan, run: Run) -> None:
     """Raise SimulationError if unfinished requests wait for something that can never happen."""
     stuck_count = run.totals.unfinished_count
     if not stuck_count:

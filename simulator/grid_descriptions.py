@@ -1,0 +1,116 @@
+"""Describes the results of a study as a table and sentences."""
+
+from collections.abc import Iterator, Sequence
+
+from tapewise.simulator.grid_statistics import LEAST_SEEDS, Difference, compare, spread, take
+from tapewise.simulator.grids import LOST, Grid, Result
+
+_COLUMNS = {
+    **{f"lost_{cause}_h": f"{cause} h" for cause in LOST},
+    "put_wait_p95_s": "put p95 s",
+    "get_wait_p95_s": "get p95 s",
+    "hit_ratio": "hit ratio",
+    "miss_count": "misses",
+    "mount_count": "mounts",
+    "drive_h": "drive h",
+}
+# An option is best if it is not worse than any other in all of these.
+_JUDGED = ("lost_h", "put_wait_p95_s", "get_wait_p95_s", "miss_count")
+
+
+def describe_results(grid: Grid, results: Sequence[Result], *, is_trace: bool) -> Iterator[str]:
+    """Yield the table of a study and what it says, line by line. The first variant is the file's machine."""
+    seeds = len(grid.seeds)
+    yield f"Medians over {seeds} {_plural('seed', seeds)}; of lost hours, also the quartiles."
+    yield "  Lost hours are those of all requests together, by cause; p95 is of the waits of single requests."
+    if is_trace:
+        yield "  The requests are the same with each seed. Seeds only change what the machine draws, so the"
+        yield "  intervals say nothing about other weeks: for these, run a model (--model)."
+    if not all(each.is_warm for each in results):
+        yield "  Some runs began before the disk was in normal use: their figures include that time."
+    names = [variant.name for variant in grid.variants]
+    yield ""
+    yield from _tabulate(names, results)
+    yield ""
+    if len(names) > 1:
+        yield from _describe_differences(names, results, seeds)
+
+
+def _tabulate(names: Sequence[str], results: Sequence[Result]) -> Iterator[str]:
+    shown = [figure for figure in _COLUMNS if any(each.figures[figure] for each in results)]
+    rows = [["", "lost h", "(quartiles)", *(_COLUMNS[figure] for figure in shown)]]
+    for number, name in enumerate(names):
+        lost = spread(take(results, number, "lost_h"))
+        quartiles = f"({_format(lost.low)} to {_format(lost.high)})" if lost else ""
+        cells = (spread(take(results, number, figure)) for figure in shown)
+        middles = [_format(found.middle) if found else "" for found in cells]
+        rows.append([name, _format(lost.middle) if lost else "", quartiles, *middles])
+    widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
+    for row in rows:
+        first, *others = (
+            cell.rjust(width) if place else cell.ljust(width)
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        yield f"  {'  '.join([first, *others])}".rstrip()
+
+
+def _describe_differences(names: Sequence[str], results: Sequence[Result], seeds: int) -> Iterator[str]:
+    yield "Lost hours less those of the machine as in the file, seed by seed:"
+    base = take(results, 0, "lost_h")
+    for number, name in enumerate(names[1:], start=1):
+        found = compare(base, take(results, number, "lost_h"))
+        if found is not None:
+            yield f"  {name}: {_describe_difference(found)}"
+    if seeds < LEAST_SEEDS:
+        yield f"  (An interval needs {LEAST_SEEDS} seeds or more.)"
+    yield from _name_best(names, results)
+
+
+def _describe_difference(found: Difference) -> str:
+    ratio = f", {found.ratio:.3g} times as many" if found.ratio is not None else ""
+    counts = (
+        f"; fewer with {found.lower_count} of {found.seed_count} {_plural('seed', found.seed_count)},"
+        f" more with {found.higher_count}"
+    )
+    if found.low is None or found.high is None:
+        return f"{found.middle:+.4g}{ratio}{counts}"
+    interval = f" (95 % interval of the median {found.low:+.4g} to {found.high:+.4g})"
+    verdict = "" if found.is_clear else "; not a difference beyond chance"
+    return f"{found.middle:+.4g}{interval}{ratio}{counts}{verdict}"
+
+
+def _name_best(names: Sequence[str], results: Sequence[Result]) -> Iterator[str]:
+    """Name the option that is not worse than any other in anything that is judged, by the medians."""
+    figures = [figure for figure in _JUDGED if take(results, 0, figure)]
+    medians = {
+        figure: [
+            found.middle if (found := spread(take(results, n, figure))) else None for n in range(len(names))
+        ]
+        for figure in figures
+    }
+    if any(value is None for values in medians.values() for value in values):
+        return
+    best = [
+        name
+        for number, name in enumerate(names)
+        if all(
+            values[number] == min(value for value in values if value is not None)
+            for values in medians.values()
+        )
+    ]
+    if len(best) == 1:
+        yield f"Best in lost hours, waits (p95) and misses, by the medians: {best[0]}."
+    elif not best:
+        yield "No option is best in all of lost hours, waits (p95) and misses, by the medians."
+    elif len(best) < len(names):
+        yield f"Best in lost hours, waits (p95) and misses, and equal by the medians: {'; '.join(best)}."
+    else:
+        yield "By the medians, the options do not differ in lost hours, waits (p95) or misses."
+
+
+def _format(value: float) -> str:
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
+
+
+def _plural(word: str, count: int) -> str:
+    return word if count == 1 else f"{word}s"

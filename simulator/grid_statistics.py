@@ -1,0 +1,90 @@
+"""Compares the variants of a study with its machine as in the file, seed by seed."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median, quantiles
+
+from tapewise.simulator.grids import Result
+
+# With fewer seeds, not even the interval from the least to the greatest difference covers 95 %.
+LEAST_SEEDS = 6
+_COVERAGE = 0.95
+
+
+@dataclass(frozen=True)
+class Spread:
+    """The median and quartiles of a figure over the seeds; those of a single value are itself."""
+
+    middle: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A figure of a variant less that of the machine as in the file, seed by seed.
+
+    `low` to `high` covers the median difference of all possible seeds with at least 95 %, whatever their
+    distribution, because it consists of two order statistics; both are None with fewer than LEAST_SEEDS.
+    `ratio` is the geometric mean of the ratios, None unless all values are above 0.
+    """
+
+    middle: float
+    low: float | None
+    high: float | None
+    ratio: float | None
+    lower_count: int
+    higher_count: int
+    seed_count: int
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether the interval leaves out 0."""
+        return self.low is not None and self.high is not None and (self.low > 0 or self.high < 0)
+
+
+def take(results: Sequence[Result], variant: int, figure: str) -> list[float]:
+    """Return the known values of a figure of one variant, by seed."""
+    mine = sorted((each for each in results if each.variant == variant), key=lambda each: each.seed)
+    return [value for each in mine if (value := each.figures[figure]) is not None]
+
+
+def spread(values: Sequence[float]) -> Spread | None:
+    """Return the median and quartiles of values, or None if there are none."""
+    if not values:
+        return None
+    low, middle, high = quantiles(values, n=4, method="inclusive") if len(values) > 1 else (values[0],) * 3
+    return Spread(middle, low, high)
+
+
+def compare(base: Sequence[float], other: Sequence[float]) -> Difference | None:
+    """Compare the values of two variants for the same seeds, in their order. None if one is unknown."""
+    if not base or len(base) != len(other):
+        return None
+    differences = sorted(b - a for a, b in zip(base, other, strict=True))
+    place = find_place(len(differences))
+    is_positive = min(*base, *other) > 0
+    logs = [math.log(b / a) for a, b in zip(base, other, strict=True)] if is_positive else []
+    return Difference(
+        median(differences),
+        differences[place - 1] if place else None,
+        differences[-place] if place else None,
+        math.exp(math.fsum(logs) / len(logs)) if logs else None,
+        sum(each < 0 for each in differences),
+        sum(each > 0 for each in differences),
+        len(differences),
+    )
+
+
+def find_place(count: int) -> int:
+    """Return which smallest and which greatest of `count` values enclose the median with at least 95 %.
+
+    0 if not even the outermost ones do. The number of values below the median is binomial.
+    """
+    outside, place = 0.0, 0
+    while True:
+        outside += 2 * math.comb(count, place) / 2**count
+        if outside > 1 - _COVERAGE or place >= count // 2:
+            return place
+        place += 1

@@ -1,0 +1,148 @@
+"""Runs each variant of a machine with each of several seeds, and collects a few figures of each run.
+
+With one seed, all variants serve the same requests with the same random draws. So they are compared seed by
+seed, which shows much smaller differences than means of independent runs would.
+"""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from tapewise.simulator.calibrations import Calibration, find_hits
+from tapewise.simulator.inputs import Requests
+from tapewise.simulator.machines import Machine
+from tapewise.simulator.results import Run
+from tapewise.simulator.runs import run_trace
+from tapewise.simulator.studies import plan_run, refuse_stuck
+from tapewise.simulator.variants import Variant
+
+# What makes a job longer than it would be alone on a machine without limits (LLNL, appendix B, section 7: the
+# sum of waits), by cause.
+LOST = {
+    "user": "user_wait_s",
+    "port": "port_wait_s",
+    "file": "file_wait_s",
+    "drive": "drive_wait_s",
+    "space": "space_wait_s",
+    "contention": "contention_s",
+}
+WAITS = (
+    "user_wait_s",
+    "port_wait_s",
+    "file_wait_s",
+    "drive_wait_s",
+    "load_wait_s",
+    "locate_wait_s",
+    "space_wait_s",
+)
+QUANTILES = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
+FIGURES = (
+    "lost_h",
+    *(f"lost_{cause}_h" for cause in LOST),
+    *(f"{direction}_wait_{name}_s" for direction in ("put", "get") for name in QUANTILES),
+    "hit_ratio",
+    "miss_count",
+    "mount_count",
+    "drive_h",
+)
+
+
+@dataclass(frozen=True)
+class Result:
+    """The figures of one run, by name (FIGURES); null where the machine or the requests have no such thing.
+
+    `is_warm` is whether the disk was in normal use from the beginning.
+    """
+
+    variant: int
+    seed: int
+    figures: dict[str, float | None]
+    is_warm: bool
+
+
+@dataclass(frozen=True)
+class Grid:
+    """What to run: `read_requests` gives the requests of a seed. The others are as in `plan_run`."""
+
+    variants: Sequence[Variant]
+    seeds: Sequence[int]
+    read_requests: Callable[[int], Requests]
+    measured_on: Machine | None = None
+    assumes_origins: bool = False
+    calibration: Calibration | None = None
+
+
+def run_grid(grid: Grid, *, job_count: int | None = None) -> Iterator[Result]:
+    """Run all variants with all seeds on several cores, and yield the results seed by seed.
+
+    The results do not depend on the number of cores (by default, all). Raises as `plan_run` and `run_trace`,
+    and SimulationError if requests never end on one of the machines.
+    """
+    from joblib import Parallel, delayed  # noqa: PLC0415  # importing it takes 0.2 s
+
+    run = Parallel(n_jobs=job_count or os.cpu_count() or 1, return_as="generator")
+    yield from run(
+        delayed(_run_one)(
+            number,
+            seed,
+            given,
+            variant.machine,
+            grid.calibration,
+            measured_on=grid.measured_on,
+            assumes_origins=grid.assumes_origins,
+        )
+        for seed in grid.seeds
+        for given in (grid.read_requests(seed),)
+        for number, variant in enumerate(grid.variants)
+    )
+
+
+def _run_one(
+    number: int,
+    seed: int,
+    given: Requests,
+    machine: Machine,
+    calibration: Calibration | None,
+    *,
+    measured_on: Machine | None,
+    assumes_origins: bool,
+) -> Result:
+    plan = plan_run(
+        given,
+        machine,
+        seed=seed,
+        measured_on=measured_on,
+        assumes_origins=assumes_origins,
+        calibration=calibration,
+    )
+    last_s = float(plan.given.trace["submitted_s"][-1])
+    run = run_trace(
+        machine, plan.given.trace, seed=seed, inventory=plan.held.inventory, sample_s=max(last_s, 1.0)
+    )
+    refuse_stuck(plan, run)
+    return Result(number, seed, measure(run), run.totals.steady_s == 0)
+
+
+def measure(run: Run) -> dict[str, float | None]:
+    """Return the figures of a run. Seconds that jobs lost are those of LLNL's sums, in hours of jobs."""
+    jobs = run.jobs.with_columns(wait_s=pl.sum_horizontal(WAITS), is_hit=find_hits(run))
+    figures: dict[str, float | None] = {
+        f"lost_{cause}_h": float(jobs[column].sum()) / 3600 for cause, column in LOST.items()
+    }
+    figures["lost_h"] = sum(hours for hours in figures.values() if hours is not None)
+    for direction in ("put", "get"):
+        waits = jobs.filter(pl.col("direction") == direction)["wait_s"]
+        for name, quantile in QUANTILES.items():
+            figures[f"{direction}_wait_{name}_s"] = waits.quantile(quantile, "nearest")
+    get_count = int((jobs["direction"] == "get").sum())
+    hit_count = int(jobs["is_hit"].sum())
+    figures["hit_ratio"] = hit_count / get_count if get_count else None
+    figures["miss_count"] = float(get_count - hit_count) if get_count else None
+    tapes = run.totals.tapes
+    figures["mount_count"] = float(tapes.mount_count) if tapes else None
+    figures["drive_h"] = (
+        sum(seconds for step, seconds in tapes.drive_s.items() if step != "empty") / 3600 if tapes else None
+    )
+    return {name: figures[name] for name in FIGURES}

@@ -1,0 +1,236 @@
+"""Variants of a machine, runs of them with several seeds, and what is said about their differences."""
+
+import math
+import random
+
+import polars as pl
+import pytest
+
+from tapewise.schema.errors import MachineError, SimulationError
+from tapewise.simulator.demand.trace_files import complete_trace
+from tapewise.simulator.grid_descriptions import describe_results
+from tapewise.simulator.grid_statistics import compare, find_place, spread, take
+from tapewise.simulator.grids import FIGURES, LOST, Grid, Result, run_grid
+from tapewise.simulator.inputs import Requests
+from tapewise.simulator.machines import bundled_machine
+from tapewise.simulator.variants import Variant, list_variants, parse_change
+from tests.unit.simulator.builders import make_library, make_library_machine, make_machine, make_ports
+
+
+def vary(machine, *texts: str) -> list[Variant]:
+    return list_variants(machine, [parse_change(text) for text in texts])
+
+
+def test_each_combination_of_values_is_a_machine():
+    machine = bundled_machine("llnl-unitree-1998")
+    variants = vary(machine, "users.limit_count=10,20", "disk.capacity_bytes=384GB,768GB")
+    assert [each.name for each in variants] == [
+        "as in the file",
+        "users.limit_count=10 disk.capacity_bytes=768GB",
+        "users.limit_count=20 disk.capacity_bytes=384GB",
+        "users.limit_count=20 disk.capacity_bytes=768GB",
+    ]
+    assert variants[0].machine == machine
+    assert [(each.machine.users.limit_count, each.machine.disk.capacity_bytes) for each in variants[1:]] == [
+        (10, 768 * 10**9),
+        (20, 384 * 10**9),
+        (20, 768 * 10**9),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("tapes.silos.4.drive_count=6", lambda machine: machine.tapes.silos[4].drive_count == 6),
+        ("tapes.chain_bytes_per_s=2MB", lambda machine: machine.tapes.chain_bytes_per_s == 2e6),
+        ("tapes.chain_bytes_per_s=2_000_000", lambda machine: machine.tapes.chain_bytes_per_s == 2e6),
+        ("ports.queueing=joint", lambda machine: machine.ports.queueing == "joint"),
+        ("purge.rank=size * age / uses", lambda machine: str(machine.purge.policy) == "size * age / uses"),
+    ],
+)
+def test_a_value_is_read_as_in_a_machine_file(text, read):
+    (_, variant) = vary(bundled_machine("llnl-unitree-1998"), text)
+    assert read(variant.machine)
+
+
+def test_fields_that_belong_to_another_rule_are_no_obstacle():
+    machine = bundled_machine("llnl-unitree-1998")
+    (_, by_lru) = vary(machine, "purge.rank=lru")
+    (_, larger) = vary(by_lru.machine, "disk.capacity_bytes=768GB")
+    assert larger.machine.purge == by_lru.machine.purge
+    (_, by_size) = vary(machine, "purge.size_exponent=2")
+    assert by_size.machine.purge.size_exponent == 2
+
+
+@pytest.mark.parametrize(
+    ("texts", "message"),
+    [
+        (["limit=3"], "'limit=3' is not a change of a machine file"),
+        (["users.limit_count"], "'users.limit_count' is not a change"),
+        (["users.limit_count=1,,2"], "each value must be there, and only once"),
+        (["users.limit_count=2,2"], "each value must be there, and only once"),
+        (["users.limit_count=1", "users.limit_count=2"], "users.limit_count is changed twice"),
+        (["users.limits=1"], "users.limits: the machine has no such field"),
+        (["tapes.silos.9.drive_count=1"], "tapes.silos.9.drive_count: the machine has no such field"),
+        (["tapes.silos.drive_count=1"], "tapes.silos.drive_count: the machine has no such field"),
+        (["users.limit_count=-1"], "users.limit_count=-1: users.limit_count: Input should be greater than 0"),
+        (
+            ["users.limit_count=many"],
+            "users.limit_count=many: users.limit_count: Input should be a valid integer",
+        ),
+        (["disk.capacity_bytes=large"], "disk.capacity_bytes: 'large' is not a size"),
+        (["disk.lv_bytes=3QB"], "disk.lv_bytes: '3QB' is not a size"),
+    ],
+)
+def test_a_change_that_cannot_be_names_its_field(texts, message):
+    with pytest.raises(MachineError) as raised:
+        vary(bundled_machine("llnl-unitree-1998"), *texts)
+    assert message in str(raised.value)
+
+
+def make_requests(seed: int, *, spacing_s: float = 20.0) -> Requests:
+    """Bursts of three requests of one user, of sizes that the seed draws."""
+    draw = random.Random(seed)
+    count = 60
+    trace = pl.DataFrame(
+        {
+            "submitted_s": [spacing_s * (number // 3) for number in range(count)],
+            "direction": ["put" if number < 30 else "get" for number in range(count)],
+            "user": [1] * count,
+            "file": [number % 30 for number in range(count)],
+            "size_bytes": [draw.randrange(1, 200) for _ in range(30)] * 2,
+        }
+    )
+    return request(trace)
+
+
+def request(trace: pl.DataFrame) -> Requests:
+    return Requests(*complete_trace(trace), "UTC", "file", "made up")
+
+
+def run(variants: list[Variant], seeds: range, read=make_requests, job_count: int = 1) -> list[Result]:
+    return list(run_grid(Grid(variants, seeds, read), job_count=job_count))
+
+
+def test_runs_are_the_same_on_one_core_and_on_two():
+    variants = vary(make_machine(), "network.in_bytes_per_s=5,100", "users.limit_count=1,2")
+    results = run(variants, range(1, 4), job_count=2)
+    assert results == run(variants, range(1, 4))
+    assert [(each.seed, each.variant) for each in results] == [
+        (seed, number) for seed in (1, 2, 3) for number in range(len(variants))
+    ]
+
+
+def test_hours_of_hand_worked_waits():
+    # Three puts of 100 B at once, one after the other over one port and 10 B/s: waits of 0, 10 and 20 s.
+    trace = pl.DataFrame(
+        {
+            "submitted_s": [0.0, 0.0, 0.0],
+            "direction": ["put"] * 3,
+            "user": [1] * 3,
+            "file": [1, 2, 3],
+            "size_bytes": [100] * 3,
+        }
+    )
+    given = request(trace)
+    one_port = make_machine(ports=make_ports(1))
+    first, second = run(vary(one_port, "users.limit_count=1"), range(1, 2), lambda _: given)
+    assert first.figures["lost_port_h"] == pytest.approx(30 / 3600)
+    assert second.figures["lost_user_h"] == pytest.approx(30 / 3600)
+    assert second.figures["lost_port_h"] == 0
+    for each in (first, second):
+        assert each.figures["lost_h"] == pytest.approx(30 / 3600)
+        assert each.figures["lost_h"] == math.fsum(each.figures[f"lost_{cause}_h"] for cause in LOST)
+        assert each.figures["put_wait_p50_s"] == pytest.approx(10)
+        assert each.figures["put_wait_p99_s"] == pytest.approx(20)
+        assert each.figures["get_wait_p50_s"] is None
+        assert each.figures["hit_ratio"] is each.figures["miss_count"] is each.figures["mount_count"] is None
+        assert {*each.figures} == {*FIGURES}
+
+
+def test_drives_with_cartridges_have_mounts_and_hours():
+    trace = pl.DataFrame(
+        {
+            "submitted_s": [0.0, 100.0],
+            "direction": ["get"] * 2,
+            "user": [1] * 2,
+            "file": [1, 2],
+            "size_bytes": [50] * 2,
+        }
+    )
+    given = request(trace)
+    (result,) = run([Variant({}, make_library_machine(make_library()))], range(1, 2), lambda _: given)
+    # Mounts of 11 s and reading of 10 s, twice; the dismount of 9 s after the second is after the run.
+    assert (result.figures["mount_count"], result.figures["miss_count"]) == (2, 2)
+    assert result.figures["drive_h"] == pytest.approx((30 + 21) / 3600)
+
+
+def test_a_machine_on_which_requests_never_end_is_refused():
+    trace = pl.DataFrame(
+        {"submitted_s": [0.0] * 11, "direction": ["put"] * 11, "user": [1] * 11}
+        | {"file": [*range(11)], "size_bytes": [1000] * 11}
+    )
+    given = request(trace)
+    with pytest.raises(SimulationError, match="1 of 11 requests never end"):
+        run([Variant({}, make_machine())], range(1, 2), lambda _: given)
+
+
+@pytest.mark.parametrize(("count", "place"), [(1, 0), (5, 0), (6, 1), (8, 1), (9, 2), (20, 6), (50, 18)])
+def test_the_interval_of_a_median_is_that_of_the_sign_test(count, place):
+    assert find_place(count) == place
+    # The median of a continuous distribution is between the two with the probability that it is not outside.
+    outside = 2 * sum(math.comb(count, number) for number in range(place)) / 2**count
+    assert outside <= 0.05
+    assert outside + 2 * math.comb(count, place) / 2**count > 0.05 or place == count // 2
+
+
+def test_intervals_of_skewed_differences_cover_their_median():
+    draw = random.Random(5)
+    covered, tries = 0, 2000
+    for _ in range(tries):
+        differences = [draw.lognormvariate(0, 3) - 1 for _ in range(20)]  # the median is 0
+        found = compare([0.0] * 20, differences)
+        covered += found.low <= 0 <= found.high
+    assert covered / tries > 0.94
+
+
+def test_seeds_are_compared_pair_by_pair():
+    found = compare([1, 10, 100, 1000, 10_000, 100_000], [2, 20, 200, 2000, 20_000, 200_000])
+    assert found.ratio == pytest.approx(2)
+    assert (found.low, found.middle, found.high) == (1, 550, 100_000)
+    assert (found.lower_count, found.higher_count, found.is_clear) == (0, 6, True)
+    assert compare([0, 1], [1, 0]).ratio is None
+    assert compare([1, 1], [1]) is None
+    none = compare([1, 2], [2, 1])
+    assert (none.low, none.is_clear) == (None, False)
+    assert spread([]) is None
+    assert spread([1, 2, 3, 4]).middle == 2.5
+    assert spread([3.0]).low == 3.0
+
+
+def test_sentences_say_what_chance_can_do():
+    variants = vary(make_machine(), "users.limit_count=50,1")
+    grid = Grid(variants, range(1, 7), make_requests)
+    results = run(variants, range(1, 7))
+    lines = [*describe_results(grid, results, is_trace=False)]
+    text = "\n".join(lines)
+    assert "seed by seed" in text
+    # One after the other, requests of a burst end earlier than all at once.
+    better = next(line for line in lines if line.startswith("  users.limit_count=1: "))
+    assert "fewer with 6 of 6 seeds, more with 0" in better
+    assert "beyond chance" not in better
+    base = take(results, 0, "lost_h")
+    assert better.startswith(
+        f"  users.limit_count=1: {compare(base, take(results, 2, 'lost_h')).middle:+.4g} (95 %"
+    )
+    same = [*describe_results(grid, [*results[:0], *(_copy(each) for each in results)], is_trace=True)]
+    assert any("not a difference beyond chance" in line for line in same)
+    assert any("intervals say nothing about other weeks" in line for line in same)
+    assert same[-1] == "By the medians, the options do not differ in lost hours, waits (p95) or misses."
+    few = [*describe_results(Grid(variants, range(1, 3), make_requests), results[:6], is_trace=False)]
+    assert "  (An interval needs 6 seeds or more.)" in few
+
+
+def _copy(result: Result) -> Result:
+    """The same run, as if all machines had done as well."""
+    return Result(result.variant, result.seed, dict.fromkeys(FIGURES, float(result.seed)), True)
