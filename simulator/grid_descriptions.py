@@ -6,7 +6,7 @@ from tapewise.simulator.grid_statistics import LEAST_SEEDS, Difference, compare,
 from tapewise.simulator.grids import LOST, Grid, Result
 
 _COLUMNS = {
-    **{f"lost_{cause}_h": f"{cause} h" for cause in LOST},
+    **{f"lost_{cause}_h": f"{cause} lost h" for cause in LOST},
     "put_wait_p95_s": "put p95 s",
     "get_wait_p95_s": "get p95 s",
     "hit_ratio": "hit ratio",
@@ -73,10 +73,10 @@ def _describe_difference(found: Difference) -> str:
         f" more with {found.higher_count}"
     )
     if found.low is None or found.high is None:
-        return f"{found.middle:+.4g}{ratio}{counts}"
-    interval = f" (95 % interval of the median {found.low:+.4g} to {found.high:+.4g})"
+        return f"{_format_signed(found.middle)}{ratio}{counts}"
+    interval = f" (95 % interval of the median {_format_signed(found.low)} to {_format_signed(found.high)})"
     verdict = "" if found.is_clear else "; not a difference beyond chance"
-    return f"{found.middle:+.4g}{interval}{ratio}{counts}{verdict}"
+    return f"{_format_signed(found.middle)}{interval}{ratio}{counts}{verdict}"
 
 
 def _name_best(names: Sequence[str], results: Sequence[Result]) -> Iterator[str]:
@@ -110,6 +110,10 @@ def _name_best(names: Sequence[str], results: Sequence[Result]) -> Iterator[str]
 
 def _format(value: float) -> str:
     return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
+
+
+def _format_signed(value: float) -> str:
+    return f"{'+' if value >= 0 else '-'}{_format(abs(value))}"
 
 
 def _plural(word: str, count: int) -> str:

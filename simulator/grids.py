@@ -128,10 +128,9 @@ def _run_one(
 def measure(run: Run) -> dict[str, float | None]:
     """Return the figures of a run. Seconds that jobs lost are those of LLNL's sums, in hours of jobs."""
     jobs = run.jobs.with_columns(wait_s=pl.sum_horizontal(WAITS), is_hit=find_hits(run))
-    figures: dict[str, float | None] = {
-        f"lost_{cause}_h": float(jobs[column].sum()) / 3600 for cause, column in LOST.items()
-    }
-    figures["lost_h"] = sum(hours for hours in figures.values() if hours is not None)
+    # Less than some microseconds are only errors of rounding.
+    hours = {f"lost_{cause}_h": round(float(jobs[column].sum()) / 3600, 9) for cause, column in LOST.items()}
+    figures: dict[str, float | None] = {**hours, "lost_h": sum(hours.values())}
     for direction in ("put", "get"):
         waits = jobs.filter(pl.col("direction") == direction)["wait_s"]
         for name, quantile in QUANTILES.items():
