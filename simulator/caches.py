@@ -33,7 +33,7 @@ class CacheMisses:
     """What a disk would have missed. `first_count` of the misses are the first use of their file.
 
     Only disks with locks have the others: `crowded_count` uses found no room, because too many files were
-    locked, and `unlocked_miss_count` is what an LRU disk without locks would have missed.
+    locked, and `plain_miss_count` is what an LRU disk without water marks and locks would have missed.
     """
 
     policy: Policy
@@ -43,7 +43,7 @@ class CacheMisses:
     miss_bytes: int
     first_count: int
     crowded_count: int | None = None
-    unlocked_miss_count: int | None = None
+    plain_miss_count: int | None = None
 
 
 def measure_distances(files: Integers, sizes: Integers) -> Integers:

@@ -100,7 +100,7 @@ def cache(
     Every put and get of the log is replayed. A file stays on disk until it is on tape (--unstored-s), and for
     some time after each use (--keep-s). A purge begins when the disk is nearly full (--high-ratio). The disk
     is empty when the log begins. With --since, what comes before fills the disk, but is not counted. For lru,
-    the last column is what would be missed without locks.
+    the last column is what would be missed without water marks and locks.
 
     lru drops the file that was used least recently; fifo the one that has been on disk for longest; size_age
     the one of the largest size * age^1.5; gdsf prefers large files that are seldom used; belady knows the
@@ -172,7 +172,7 @@ def _describe(found: Sequence["CacheMisses"], locks: Locks | None) -> Iterator[s
     ]
     for name, counts in (
         ("no room", [each.crowded_count for each in found]),
-        ("without locks", [each.unlocked_miss_count for each in found]),
+        ("plain LRU", [each.plain_miss_count for each in found]),
     ):
         if any(counts):
             cells = [name, *("" if count is None else f"{count:,}" for count in counts)]

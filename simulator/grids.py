@@ -138,7 +138,8 @@ def measure(run: Run) -> dict[str, float | None]:
     get_count = int((jobs["direction"] == "get").sum())
     hit_count = int(jobs["is_hit"].sum())
     figures["hit_ratio"] = hit_count / get_count if get_count else None
-    figures["miss_count"] = float(get_count - hit_count) if get_count else None
+    # Gets that join the stage of another job neither hit nor miss.
+    figures["miss_count"] = float(jobs["is_staged"].sum()) if get_count else None
     tapes = run.totals.tapes
     figures["mount_count"] = float(tapes.mount_count) if tapes else None
     figures["drive_h"] = (

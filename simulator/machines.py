@@ -349,7 +349,15 @@ def parse_machine(tables: dict[str, Any], name: str) -> Machine:
 def _describe_faults(error: ValidationError) -> list[str]:
     """Describe all faults. A misspelt key comes first, because then the correct key is missing too."""
     faults = []
-    for each in sorted(error.errors(), key=lambda each: each["type"] != "extra_forbidden"):
+    found = error.errors()
+    # A list is also said to be too short if its only entry is wrong.
+    found = [
+        each
+        for each in found
+        if each["type"] != "too_short"
+        or not any(other is not each and other["loc"][: len(each["loc"])] == each["loc"] for other in found)
+    ]
+    for each in sorted(found, key=lambda each: each["type"] != "extra_forbidden"):
         field = ".".join(str(part) for part in each["loc"] if part not in (_LIBRARY, _SILOS)) or "machine"
         is_unknown = each["type"] == "extra_forbidden"
         reason = "there is no such key" if is_unknown else each["msg"].removeprefix("Value error, ")

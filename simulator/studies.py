@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.errors import SimulationError
 from tapewise.simulator.archives import Outcome, check_name, write_archive
-from tapewise.simulator.calibrations import Calibration, calibrate, find_hits, run_with_ghosts
+from tapewise.simulator.calibrations import Calibration, calibrate, run_with_ghosts
 from tapewise.simulator.demand.ghosts import (
     DEFAULT_TAIL,
     LEAST_TAIL,
@@ -146,13 +146,15 @@ def has_same_disk(machine: Machine, other: Machine) -> bool:
 
 def _refuse_measured_origins(given: Requests) -> None:
     get_count = int((given.trace["direction"] == "get").sum()) if "direction" in given.trace.columns else 0
+    # A stream may be left with fewer gets than its model counts, where the machine refuses some.
+    measured_count = min(given.measured_origin_count, get_count)
     if given.measured_origin_count > MEASURED_LIMIT * get_count:
         raise SimulationError(
             "the disk is not the one that the requests were measured on, but for"
-            f" {given.measured_origin_count:,} of {get_count:,} gets it is not known which file they"
-            " read: they would find it where it was measured, whatever the disk",
-            hint="Which files a disk holds can only be decided for logs with paths. --assume-origins runs it"
-            " all the same.",
+            f" {measured_count:,} of {get_count:,} gets it is not known which file they read: they would"
+            " find it where it was measured or drawn, whatever the disk",
+            hint="Which files a disk holds can only be decided for logs with paths, and not for models."
+            " --assume-origins runs it all the same.",
         )
 
 
@@ -211,7 +213,10 @@ def keep_run(
 
 
 def _bracket(plan: Plan, run: Run) -> Iterator[tuple[float, int]]:
-    """Yield how many gets miss, by the share of intervals longer than the log; `run` has the plan's."""
+    """Yield how many gets start a stage, by the share of intervals that are longer than the log.
+
+    `run` is the one with the plan's own share.
+    """
     is_get = plan.given.trace["direction"] == "get"
     runs = {plan.options["tail"]: run}
     for tail, ghosts in plan.brackets.items():
@@ -219,7 +224,7 @@ def _bracket(plan: Plan, run: Run) -> Iterator[tuple[float, int]]:
             trace, fill_ratio = plan.given.trace, plan.fill_ratio
             runs[tail] = run_with_ghosts(trace, plan.machine, ghosts, seed=plan.seed, fill_ratio=fill_ratio)
     for tail, each in sorted(runs.items()):
-        yield tail, int((is_get & ~find_hits(each)).sum())
+        yield tail, int((is_get & each.jobs["is_staged"]).sum())
 
 
 def refuse_stuck(plan: Plan, run: Run) -> None:
@@ -236,8 +241,8 @@ def refuse_stuck(plan: Plan, run: Run) -> None:
     stopped_at = plan.given.began_at + timedelta(seconds=run.totals.ended_s)
     stopped = f"{stopped_at.astimezone(ZoneInfo(plan.given.timezone)):%Y-%m-%d %H:%M}"
     raise SimulationError(
-        f"{stuck_count:,} of {run.jobs.height:,} requests never end: from {stopped} on they wait"
-        f" ({', '.join(waits)}), and nothing more can happen",
+        f"{stuck_count:,} of {run.jobs.height:,} requests never end: at {stopped}, after the last event, they"
+        f" wait ({', '.join(waits)}), and nothing more can happen",
         hint="Nothing was stored. Only a purge removes files from the disk, and only files that are on tape,"
         " not in use and old enough: see [disk], [purge] and [tapes.store] in the machine file.",
     )

@@ -134,8 +134,8 @@ def test_a_run_that_gets_stuck_fails_and_names_the_resource(
     assert result.returncode == 1
     assert "Where the time went" not in result.stdout
     assert result.stderr.splitlines()[0] == (
-        "tapewise: 4 of 6 requests never end: from 1970-01-01 00:00 on they wait (3 for room on disk, 1 for"
-        " another request for the same file), and nothing more can happen."
+        "tapewise: 4 of 6 requests never end: at 1970-01-01 00:00, after the last event, they wait"
+        " (3 for room on disk, 1 for another request for the same file), and nothing more can happen."
     )
     assert name not in tapewise("archives", "list").stdout
 

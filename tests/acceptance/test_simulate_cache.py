@@ -118,14 +118,12 @@ def test_misses_are_those_of_the_log(tapewise, tmp_path: Path) -> None:
         [json.loads(line) for line in tapewise(*words, "--policies", "lru,age").stdout.splitlines()]
         for words in ((*locked, *options), (*command, "--json"))
     )
-    assert [{**row, "crowded_count": 0, "unlocked_miss_count": None} for row in plain] == [
-        {**row, "unlocked_miss_count": None} for row in free
+    assert [{**row, "crowded_count": 0, "plain_miss_count": None} for row in plain] == [
+        {**row, "plain_miss_count": None} for row in free
     ]
-    assert [row["unlocked_miss_count"] for row in free] == [row["miss_count"] for row in plain[:5]] + [
-        None
-    ] * 5
+    assert [row["plain_miss_count"] for row in free] == [row["miss_count"] for row in plain[:5]] + [None] * 5
     asked = [json.loads(line) for line in tapewise(*locked, "--json").stdout.splitlines()]
-    assert [row["unlocked_miss_count"] for row in asked] == [row["miss_count"] for row in plain[:5]]
+    assert [row["plain_miss_count"] for row in asked] == [row["miss_count"] for row in plain[:5]]
     for row, size in zip(asked, SIZES, strict=True):
         misses, crowded = replay_locked(transfers, size)
         assert (row["miss_count"], row["crowded_count"]) == (misses, crowded)
@@ -133,7 +131,7 @@ def test_misses_are_those_of_the_log(tapewise, tmp_path: Path) -> None:
     assert (
         "begins at 80% and ends at 70%; files stay 3600 s after each use, and 5400 s after their put" in locks
     )
-    assert [re.split("  +", text)[-2:] for text in (columns,)] == [["no room", "without locks"]]
+    assert [re.split("  +", text)[-2:] for text in (columns,)] == [["no room", "plain LRU"]]
     of_machine = tapewise(*locked, "--machine", "llnl-unitree-1998", "--keep-s", "60").stdout.splitlines()
     assert "stay 60 s after each use, and 5400 s after" in of_machine[1]
     assert {line.split()[0] for line in of_machine[3:-1]} == {"size_age"}

@@ -193,7 +193,7 @@ def test_mart_of_another_version_is_reported(
     database.commit()
     ((check, sentence),) = find(settings, warehouse)
     assert check == "database" and "run `tapewise db upgrade`" in sentence
-    database.execute("DROP VIEW mart.source_states")
+    database.execute("DROP VIEW mart.source_states CASCADE")
     with pytest.raises(RevisionError, match="older"):
         states(database)
     database.rollback()

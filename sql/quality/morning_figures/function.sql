@@ -27,7 +27,7 @@ WITH names AS (
     FROM
         (
             VALUES
-            (1, 'transfers', NULL, 'no transfer ended'),
+            (1, 'transfers', NULL, 'there is no log of transfers'),
             (2, 'bytes put', 'bytes', 'the logs give no size of a put'),
             (3, 'bytes got', 'bytes', 'the logs give no size of a get'),
             (4, 'failed transfers', NULL, 'no log of the day reports failures'),
@@ -35,7 +35,7 @@ WITH names AS (
             (6, 'recalls', NULL, 'there is no log of stages and no open time'),
             (7, 'recall time, median', 's', 'no recall of the day has a time'),
             (8, 'recall time, 95th percentile', 's', 'no recall of the day has a time'),
-            (9, 'hours in which no transfer ended', 'h', 'the hour of a transfer is not known')
+            (9, 'hours in which no transfer ended', 'h', 'the hour of a transfer is not known, or there is no log of transfers')
         ) AS figures (figure_number, figure, unit, why)
 ),
 

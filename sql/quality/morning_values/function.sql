@@ -17,7 +17,8 @@ WITH days AS MATERIALIZED (
     FROM mart.morning_days(archive => morning_values.archive, until => morning_values.until) AS found
 ),
 
--- What says how long recalls took: a log of stages, or else open times of 8 s and longer.
+-- What says how long recalls took (a log of stages, or else open times of 8 s and longer), and whether the
+-- archive's logs have transfers at all.
 evidence AS MATERIALIZED (
     SELECT
         archives.archive,
@@ -28,7 +29,11 @@ evidence AS MATERIALIZED (
         exists(
             SELECT 1 FROM mart.open_cells AS cells
             WHERE cells.archive = archives.archive
-        ) AS has_opens
+        ) AS has_opens,
+        exists(
+            SELECT 1 FROM mart.day_cells AS cells
+            WHERE cells.archive = archives.archive
+        ) AS has_transfers
     FROM (SELECT DISTINCT days.archive FROM days) AS archives
 ),
 
@@ -203,9 +208,9 @@ LEFT JOIN quantiles ON days.archive = quantiles.archive AND days.weeks_ago = qua
 CROSS JOIN
     LATERAL (
         VALUES
-        (1, activity.transfer_count, 0),
-        (2, activity.put_bytes, activity.put_unknown_count),
-        (3, activity.got_bytes, activity.got_unknown_count),
+        (1, CASE WHEN evidence.has_transfers THEN activity.transfer_count END, 0),
+        (2, CASE WHEN evidence.has_transfers THEN activity.put_bytes END, activity.put_unknown_count),
+        (3, CASE WHEN evidence.has_transfers THEN activity.got_bytes END, activity.got_unknown_count),
         (4, activity.failed_count, activity.failures_unknown_count),
         (5, hits.hit_ratio, hits.unknown_count),
         (
@@ -215,7 +220,7 @@ CROSS JOIN
         ),
         (7, quantiles.p50_s, counts.untimed_count),
         (8, quantiles.p95_s, counts.untimed_count),
-        (9, idle.idle_h, idle.hour_unknown_count)
+        (9, CASE WHEN evidence.has_transfers THEN idle.idle_h END, idle.hour_unknown_count)
     ) AS figures (figure_number, value, unknown_count)
 
 $function$;

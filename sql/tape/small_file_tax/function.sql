@@ -100,7 +100,13 @@ sums AS (
         coalesce(sum(shares.transferring_s), 0) AS transferring_s,
         sum(shares.shared_s) AS shared_s,
         coalesce(sum(shares.size_bytes), 0)::double precision
-        / nullif(greatest(small_file_tax.native_rate_bytes_per_s, 0), 0) AS native_s
+        -- Not a number is greater than infinity here.
+        / CASE
+            WHEN
+                small_file_tax.native_rate_bytes_per_s > 0
+                AND small_file_tax.native_rate_bytes_per_s < double precision 'infinity'
+                THEN small_file_tax.native_rate_bytes_per_s
+        END AS native_s
     FROM shares
     GROUP BY shares.archive, shares.kind, shares.tape_type, shares.task, shares.digit_count
 )
