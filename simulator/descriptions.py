@@ -301,7 +301,7 @@ def _describe_tapes(tapes: Mapping[str, Any], placement: str | None) -> Iterator
     yield (
         f"  {tapes['mount_count']:,} mounts, {tapes['dismount_count']:,} dismounts,"
         f" {tapes['mounted_count']:,} cartridges still in drives; {recalls:,} recalls in {mounts:,} of the"
-        " mounts" + (f", {recalls / mounts:.2f} a mount" if mounts else "")
+        " mounts" + (f" ({recalls / mounts:.2f} each)" if mounts else "")
     )
     hours = {name: seconds / 3600 for name, seconds in tapes["drive_s"].items()}
     robot = hours["fetch"] + hours["return"]

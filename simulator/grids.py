@@ -82,7 +82,8 @@ def run_grid(grid: Grid, *, job_count: int | None = None) -> Iterator[Result]:
     """
     from joblib import Parallel, delayed  # noqa: PLC0415  # importing it takes 0.2 s
 
-    run = Parallel(n_jobs=job_count or os.cpu_count() or 1, return_as="generator")
+    # Without max_nbytes, joblib would share arrays by files, which it does not always remove in time.
+    run = Parallel(n_jobs=job_count or os.cpu_count() or 1, return_as="generator", max_nbytes=None)
     yield from run(
         delayed(_run_one)(
             number,
