@@ -35,7 +35,7 @@ WITH names AS (
             (6, 'recalls', NULL, 'there is no log of stages and no open time'),
             (7, 'recall time, median', 's', 'no recall of the day has a time'),
             (8, 'recall time, 95th percentile', 's', 'no recall of the day has a time'),
-            (9, 'hours in which no transfer ended', 'h', 'the hour of a transfer is not known, or there is no log of transfers')
+            (9, 'hours in which no transfer ended', 'h', 'no log of transfers, or not their hours')
         ) AS figures (figure_number, figure, unit, why)
 ),
 
