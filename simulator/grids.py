@@ -6,7 +6,9 @@ seed, which shows much smaller differences than means of independent runs would.
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, replace
+from multiprocessing import get_context
 
 import polars as pl
 
@@ -80,43 +82,39 @@ def run_grid(grid: Grid, *, job_count: int | None = None) -> Iterator[Result]:
     The results do not depend on the number of cores (by default, all). Raises as `plan_run` and `run_trace`,
     and SimulationError if requests never end on one of the machines.
     """
-    from joblib import Parallel, delayed  # noqa: PLC0415  # importing it takes 0.2 s
-
-    # Without max_nbytes, joblib would share arrays by files, which it does not always remove in time.
-    run = Parallel(n_jobs=job_count or os.cpu_count() or 1, return_as="generator", max_nbytes=None)
-    yield from run(
-        delayed(_run_one)(
-            number,
-            seed,
-            given,
-            variant.machine,
-            grid.calibration,
-            measured_on=grid.measured_on,
-            assumes_origins=grid.assumes_origins,
-        )
+    tasks = (
+        (number, seed, given, variant.machine, grid)
         for seed in grid.seeds
         for given in (grid.read_requests(seed),)
         for number, variant in enumerate(grid.variants)
     )
+    if job_count == 1:
+        yield from (_run_one(*task) for task in tasks)
+        return
+    # polars has threads, which a forked process would be without.
+    with ProcessPoolExecutor(job_count or os.cpu_count() or 1, mp_context=get_context("spawn")) as pool:
+        bare = replace(grid, read_requests=_no_requests)
+        running = [pool.submit(_run_one, *task[:-1], bare) for task in tasks]
+        try:
+            for each in running:
+                yield each.result()
+        finally:
+            pool.shutdown(cancel_futures=True)
 
 
-def _run_one(
-    number: int,
-    seed: int,
-    given: Requests,
-    machine: Machine,
-    calibration: Calibration | None,
-    *,
-    measured_on: Machine | None,
-    assumes_origins: bool,
-) -> Result:
+def _no_requests(seed: int) -> Requests:
+    """Take the place of a function that cannot be sent to another process."""
+    raise AssertionError(seed)
+
+
+def _run_one(number: int, seed: int, given: Requests, machine: Machine, grid: Grid) -> Result:
     plan = plan_run(
         given,
         machine,
         seed=seed,
-        measured_on=measured_on,
-        assumes_origins=assumes_origins,
-        calibration=calibration,
+        measured_on=grid.measured_on,
+        assumes_origins=grid.assumes_origins,
+        calibration=grid.calibration,
     )
     last_s = float(plan.given.trace["submitted_s"][-1])
     run = run_trace(
