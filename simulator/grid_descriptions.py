@@ -22,10 +22,13 @@ def describe_results(grid: Grid, results: Sequence[Result], *, is_trace: bool) -
     """Yield the table of a study and what it says, line by line. The first variant is the file's machine."""
     seeds = len(grid.seeds)
     yield f"Medians over {seeds} {_plural('seed', seeds)}; of lost hours, also the quartiles."
-    yield "  Lost hours are those of all requests together, by cause; p95 is of the waits of single requests."
+    yield "  Lost hours are those of all requests together: waits for the user's limit, a port, a file, a"
+    yield "  drive or room, and contention, but not loading. p95 is of single requests' waits, with loading."
+    yield "  A get that joins the stage of another neither hits nor misses."
     if is_trace:
-        yield "  The requests are the same with each seed. Seeds only change what the machine draws, so the"
-        yield "  intervals say nothing about other weeks: for these, run a model (--model)."
+        yield "  The requests are the same with each seed. Seeds only change what is drawn: files on disk at"
+        yield "  the start, and the machine's times. The intervals say nothing about other weeks: for these,"
+        yield "  run a model (--model)."
     if not all(each.is_warm for each in results):
         yield "  Some runs began before the disk was in normal use: their figures include that time."
     names = [variant.name for variant in grid.variants]
@@ -37,7 +40,13 @@ def describe_results(grid: Grid, results: Sequence[Result], *, is_trace: bool) -
 
 
 def _tabulate(names: Sequence[str], results: Sequence[Result]) -> Iterator[str]:
-    shown = [figure for figure in _COLUMNS if any(each.figures[figure] for each in results)]
+    # A cause for which nothing was lost has no column; of the others, 0 is an answer.
+    shown = [
+        figure
+        for figure in _COLUMNS
+        if any(each.figures[figure] is not None for each in results)
+        and (not figure.startswith("lost_") or any(each.figures[figure] for each in results))
+    ]
     rows = [["", "lost h", "(quartiles)", *(_COLUMNS[figure] for figure in shown)]]
     for number, name in enumerate(names):
         lost = spread(take(results, number, "lost_h"))

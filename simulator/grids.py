@@ -7,11 +7,13 @@ seed, which shows much smaller differences than means of independent runs would.
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
 from multiprocessing import get_context
 
 import polars as pl
 
+from tapewise.schema.errors import SimulationError
 from tapewise.simulator.calibrations import Calibration, find_hits
 from tapewise.simulator.inputs import Requests
 from tapewise.simulator.machines import Machine
@@ -98,6 +100,11 @@ def run_grid(grid: Grid, *, job_count: int | None = None) -> Iterator[Result]:
         try:
             for each in running:
                 yield each.result()
+        except BrokenProcessPool as error:
+            raise SimulationError(
+                "a process of the study was killed, perhaps because memory ran out",
+                hint="Use fewer processes: --jobs 1.",
+            ) from error
         finally:
             pool.shutdown(cancel_futures=True)
 

@@ -105,7 +105,7 @@ def find_asked(trace: pl.DataFrame) -> Asked:
         again_evidence=again["evidence"].to_numpy(),
         last_sizes=last["size_bytes"].to_numpy(),
         last_s=last["submitted_s"].to_numpy(),
-        length_s=float(trace["submitted_s"].max() or 0.0),  # type: ignore[arg-type]  # it is a number
+        length_s=float(trace["submitted_s"].to_numpy().max(initial=0.0)),
     )
 
 
