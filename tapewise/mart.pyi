@@ -6085,6 +6085,7 @@ class Mart:
         client: Values = None,
         class_of_service: Values = None,
         file_key: Values = None,
+        server: Values = None,
         status_code: Values = None,
         open_s: Values = None,
         is_failed: Values = None,
@@ -6115,6 +6116,8 @@ class Mart:
             class_of_service: class of service, null if the log does not say
             file_key: 64-bit key of the file's path in the archive, which identifies the file without
                 revealing its name
+            server: the archive's machine that opened the file, or its pseudonym; null if the log does
+                not say
             status_code: the log's own code for the outcome, null if it has none
             open_s: seconds it took to open the file (with staging on, this includes mount, seek and
                 staging), null if not logged
@@ -8855,12 +8858,15 @@ class Mart:
             file_key: 64-bit key of the file's path in the archive, which identifies the file without
                 revealing its name; derived with a secret of this warehouse
             persona: UniTree's number of the job that moved the file, null if the log has none
+            server: the archive's machine that moved the file, or its pseudonym; null if the log does
+                not say
             status_code: the log's own code for how the transfer ended, null if it has none
             status_text: the log's own words for how the transfer ended (error codes), null if it has
                 none, or if they may name a file
             size_bytes: bytes moved
             duration_s: seconds the transfer took, as logged
             open_s: seconds it took to open the file in the archive, null if the log does not say
+            seek_s: seconds it took to find the place in the file, null if the log does not say
             rate_bytes_per_s: bytes per second as logged; where the log has no rate, size over duration
                 (null for zero durations and saturated sizes)
             is_failed: whether the transfer failed
@@ -11161,11 +11167,13 @@ class Mart:
         class_of_service: Values = None,
         file_key: Values = None,
         persona: Values = None,
+        server: Values = None,
         status_code: Values = None,
         status_text: Values = None,
         size_bytes: Values = None,
         duration_s: Values = None,
         open_s: Values = None,
+        seek_s: Values = None,
         rate_bytes_per_s: Values = None,
         is_failed: Values = None,
         is_failure_logged: Values = None,
@@ -11202,12 +11210,15 @@ class Mart:
             file_key: 64-bit key of the file's path in the archive, which identifies the file without
                 revealing its name; derived with a secret of this warehouse
             persona: UniTree's number of the job that moved the file, null if the log has none
+            server: the archive's machine that moved the file, or its pseudonym; null if the log does
+                not say
             status_code: the log's own code for how the transfer ended, null if it has none
             status_text: the log's own words for how the transfer ended (error codes), null if it has
                 none, or if they may name a file
             size_bytes: bytes moved
             duration_s: seconds the transfer took, as logged
             open_s: seconds it took to open the file in the archive, null if the log does not say
+            seek_s: seconds it took to find the place in the file, null if the log does not say
             rate_bytes_per_s: bytes per second as logged; where the log has no rate, size over duration
                 (null for zero durations and saturated sizes)
             is_failed: whether the transfer failed
