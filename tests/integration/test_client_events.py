@@ -126,7 +126,8 @@ def test_networks_of_transfers(warehouse: Warehouse, database: psycopg.Connectio
     shares = "SELECT holder, size_bytes FROM mart.shares('made', shared_by => 'network')"
     assert dict(database.execute(shares.encode()).fetchall()) == sizes
     rates = (
-        "SELECT network, (size_bytes / 2.0 / transfer_count)::bigint - mean_rate_bytes_per_s::bigint, size_bytes"
+        "SELECT network, (size_bytes / 2.0 / transfer_count)::bigint - mean_rate_bytes_per_s::bigint,"
+        " size_bytes"
         " FROM mart.transfer_rates('made', grouped_by => '{network}') WHERE network IS NOT NULL"
     )
     assert sorted(database.execute(rates.encode()).fetchall()) == [

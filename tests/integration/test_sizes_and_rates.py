@@ -183,7 +183,8 @@ def test_rates(rows_of: Fetch, over_bytes: int) -> None:
                 "transfer_count": len(known),
                 "unrated_count": len(sized) - len(known),
                 "size_bytes": sum(each.size_bytes for each in known),
-                "unrated_bytes": sum(each.size_bytes for each in sized) - sum(each.size_bytes for each in known),
+                "unrated_bytes": sum(each.size_bytes for each in sized)
+                - sum(each.size_bytes for each in known),
                 "min_rate_bytes_per_s": pytest.approx(rates[0]),
                 "p10_rate_bytes_per_s": pytest.approx(rates[ceil(0.1 * len(rates)) - 1]),
                 "p50_rate_bytes_per_s": pytest.approx(rates[ceil(0.5 * len(rates)) - 1]),
@@ -235,7 +236,9 @@ def test_days_before_and_after_the_filter(rows_of: Fetch) -> None:
             rates.size_bytes + unrated_bytes AS bytes, rates.transfer_count AS kept,
             rates.size_bytes AS kept_bytes, days.transfer_count - coalesce(failed_count, 0) AS counted,
             days.size_bytes AS counted_bytes
-        FROM mart.transfer_rates('example', interface => 'nft', grouped_by => '{day}', over_bytes => -1) AS rates
+        FROM mart.transfer_rates(
+            'example', interface => 'nft', grouped_by => '{day}', over_bytes => -1
+        ) AS rates
         JOIN mart.daily_activity('example', interface => 'nft', grouped_by => '{}') AS days USING (starts_on)
         ORDER BY day
         """
