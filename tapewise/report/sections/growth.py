@@ -25,8 +25,8 @@ SECTION = Section(
     """,
     needs=("whole_files or deletes",),
     note=(
-        "Bytes held are known if a listing was made before the first event. Files from before the log that are"
-        " replaced or deleted count as far as their sizes are known."
+        "Bytes held are known if a listing was made before the first event. Files from before the log that"
+        " are replaced or deleted count as far as their sizes are known."
     ),
     silence=(
         "No file was put, copied, deleted or replaced, or there are too many lines to follow files without"
