@@ -134,7 +134,8 @@ groups AS (
         count(asked_for.rate_bytes_per_s) AS transfer_count,
         count(*) - count(asked_for.rate_bytes_per_s) AS unrated_count,
         sum(asked_for.size_bytes) FILTER (WHERE asked_for.rate_bytes_per_s IS NOT NULL) AS size_bytes,
-        coalesce(sum(asked_for.size_bytes) FILTER (WHERE asked_for.rate_bytes_per_s IS NULL), 0) AS unrated_bytes,
+        coalesce(sum(asked_for.size_bytes) FILTER (WHERE asked_for.rate_bytes_per_s IS NULL), 0)
+            AS unrated_bytes,
         min(asked_for.rate_bytes_per_s) AS min_rate,
         percentile_disc(ARRAY[0.1, 0.5, 0.9]) WITHIN GROUP (ORDER BY asked_for.rate_bytes_per_s) AS rates,
         max(
