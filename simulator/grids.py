@@ -41,6 +41,8 @@ WAITS = (
     "locate_wait_s",
     "space_wait_s",
 )
+# What a machine has a limited amount of, by its name in `Totals.levels`.
+USED = {"drive": "busy_drives", "robot": "busy_robots", "port": "busy_ports", "disk": "disk_used"}
 QUANTILES = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
 FIGURES = (
     "lost_h",
@@ -50,6 +52,9 @@ FIGURES = (
     "miss_count",
     "mount_count",
     "drive_h",
+    *(f"{name}_utilisation_ratio" for name in USED),
+    "disk_peak_bytes",
+    "drive_queue_peak_count",
 )
 
 
@@ -146,9 +151,14 @@ def measure(run: Run) -> dict[str, float | None]:
     figures["hit_ratio"] = hit_count / get_count if get_count else None
     # Gets that join the stage of another job neither hit nor miss.
     figures["miss_count"] = float(jobs["is_staged"].sum()) if get_count else None
-    tapes = run.totals.tapes
+    tapes, levels = run.totals.tapes, run.totals.levels
     figures["mount_count"] = float(tapes.mount_count) if tapes else None
     figures["drive_h"] = (
         sum(seconds for step, seconds in tapes.drive_s.items() if step != "empty") / 3600 if tapes else None
     )
+    for name, level in USED.items():
+        figures[f"{name}_utilisation_ratio"] = levels[level].utilisation_ratio if level in levels else None
+    figures["disk_peak_bytes"] = levels["disk_used"].peak
+    has_drives = "busy_drives" in levels
+    figures["drive_queue_peak_count"] = levels["drive_waits"].peak if has_drives else None
     return {name: figures[name] for name in FIGURES}

@@ -146,6 +146,8 @@ def test_hours_of_hand_worked_waits():
         assert each.figures["get_wait_p50_s"] is None
         assert each.figures["hit_ratio"] is each.figures["miss_count"] is each.figures["mount_count"] is None
         assert {*each.figures} == {*FIGURES}
+        assert each.figures["drive_utilisation_ratio"] is each.figures["port_utilisation_ratio"] is None
+        assert each.figures["disk_peak_bytes"] == 300
 
 
 def test_drives_with_cartridges_have_mounts_and_hours():
@@ -163,6 +165,10 @@ def test_drives_with_cartridges_have_mounts_and_hours():
     # Mounts of 11 s and reading of 10 s, twice; the dismount of 9 s after the second is after the run.
     assert (result.figures["mount_count"], result.figures["miss_count"]) == (2, 2)
     assert result.figures["drive_h"] == pytest.approx((30 + 21) / 3600)
+    # In the 100 s until the last request, one of four drives was busy for 30 s; the robot moved for 4 + 4 s.
+    assert result.figures["drive_utilisation_ratio"] == pytest.approx(30 / 400)
+    assert result.figures["robot_utilisation_ratio"] == pytest.approx(8 / 100)
+    assert result.figures["drive_queue_peak_count"] == 0
 
 
 def test_a_machine_on_which_requests_never_end_is_refused():
