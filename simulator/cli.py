@@ -156,7 +156,7 @@ def run(
     Example: tapewise simulate run --machine llnl-unitree-1998 --trace hpss --into rebuilt
     """
     # The compiler takes seconds to load; the other commands need not wait for it.
-    from tapewise.simulator.studies import keep_run, plan_run  # noqa: PLC0415
+    from tapewise.simulator.plans import keep_run, plan_run  # noqa: PLC0415
 
     if sum(one is not None for one in (archive, model, trace_file)) != 1:
         raise click.UsageError("say what to run: one of --trace, --model and --trace-file")

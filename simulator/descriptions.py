@@ -19,7 +19,7 @@ from tapewise.simulator.results import STORED_TIMES, Level
 
 if TYPE_CHECKING:  # importing it loads the compiler
     from tapewise.simulator.calibrations import Check
-    from tapewise.simulator.studies import Plan
+    from tapewise.simulator.plans import Plan
 
 _ORDERS = {"arrival": "in order of arrival", "record": "in order of record", "nearest": "the nearest first"}
 # The names of the causes in the table, in the order of STORED_TIMES.
@@ -256,7 +256,7 @@ def describe_run(connection: psycopg.Connection, run: RunSummary) -> Iterator[st
     sample_s = run.options.get("sample_s")
     if sample_s is not None:
         yield (
-            f"  mart.simulation_samples has the machine's state every {sample_s:,.0f} s, and the means and peaks"
+            f"  mart.simulation_samples has the machine's state every {sample_s:,.0f} s, and means and peaks"
             " of the time between."
         )
     if run.is_circular:

@@ -19,7 +19,7 @@ from tapewise.simulator.inputs import Requests
 from tapewise.simulator.machines import Machine
 from tapewise.simulator.results import Run
 from tapewise.simulator.runs import run_trace
-from tapewise.simulator.studies import plan_run, refuse_stuck
+from tapewise.simulator.plans import plan_run, refuse_stuck
 from tapewise.simulator.variants import Variant
 
 # What makes a job longer than it would be alone on a machine without limits (LLNL, appendix B, section 7: the

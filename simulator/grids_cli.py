@@ -83,7 +83,7 @@ def study(
     # The compiler takes seconds to load; the other commands need not wait for it.
     from tapewise.simulator.grid_descriptions import describe_results  # noqa: PLC0415
     from tapewise.simulator.grids import Grid  # noqa: PLC0415
-    from tapewise.simulator.studies import has_same_disk, plan_run  # noqa: PLC0415
+    from tapewise.simulator.plans import has_same_disk, plan_run  # noqa: PLC0415
 
     if sum(one is not None for one in (archive, model, trace_file)) != 1:
         raise click.UsageError("say what to run: one of --trace, --model and --trace-file")

@@ -9,7 +9,7 @@ from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.errors import SimulationError
 from tapewise.simulator.descriptions import describe_plan, describe_run, get_run
 from tapewise.simulator.inputs import Requests, read_archive_requests
-from tapewise.simulator.studies import keep_run, plan_run
+from tapewise.simulator.plans import keep_run, plan_run
 from tests.conftest import NOW
 from tests.sql.cases import insert_rows
 from tests.unit.simulator.reuse import GB, make_disk, make_log, replay
