@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Sequence
 
 from tapewise.simulator.grid_statistics import LEAST_SEEDS, Difference, compare, spread, take
-from tapewise.simulator.grids import LOST, Grid, Result
+from tapewise.simulator.grids import LOST, Grid
+from tapewise.simulator.results import Result
 
 _COLUMNS = {
     **{f"lost_{cause}_h": f"{cause} lost h" for cause in LOST},
@@ -17,6 +18,7 @@ _COLUMNS = {
     "robot_utilisation_ratio": "robots used",
     "port_utilisation_ratio": "ports used",
     "disk_utilisation_ratio": "disk used",
+    "cost_per_year": "cost a year",
 }
 # An option is best if it is not worse than any other in all of these.
 _JUDGED = ("lost_h", "put_wait_p95_s", "get_wait_p95_s", "miss_count")

@@ -20,6 +20,7 @@ from tapewise.schema.errors import MachineError
 from tapewise.simulator.libraries import Library
 from tapewise.simulator.parts import Bytes, Count, Interval, Part, Rate, Ratio, Seconds
 from tapewise.simulator.policies import RANKS, format_size_age, parse_policy
+from tapewise.simulator.prices import Prices
 
 _FOLDER = files("tapewise.simulator") / "machines"
 
@@ -267,6 +268,15 @@ class Machine(Part):
     disk: Disk
     purge: Purge | None = None
     tapes: _Tapes | None = None
+    prices: Prices | None = None
+
+    @model_validator(mode="after")
+    def _check_prices(self) -> Self:
+        if self.prices is not None and not isinstance(self.tapes, Library):
+            for name in ("robot", "cartridge"):
+                if getattr(self.prices, f"{name}_per_year") is not None:
+                    raise ValueError(f"prices.{name}_per_year needs tapes.cartridges: others are not counted")
+        return self
 
     @model_validator(mode="after")
     def _check_purge(self) -> Self:

@@ -48,7 +48,7 @@ class TapeTotals:
 
     A mount counts when the cartridge is in the drive, and a dismount when it is back in its place.
     `recall_mount_count` counts the mounts in which a file was read, and `recall_count` the files. The waits
-    are the means of these recalls.
+    are the means of these recalls. `cartridge_count` counts those with data at the end.
     """
 
     mount_count: int
@@ -57,6 +57,7 @@ class TapeTotals:
     dismount_count: int
     mounted_count: int
     drive_s: dict[str, float]
+    cartridge_count: int
     mean_drive_wait_s: float | None
     mean_load_wait_s: float | None
     mean_locate_wait_s: float | None
@@ -113,3 +114,17 @@ class Run:
     jobs: pl.DataFrame
     samples: pl.DataFrame
     totals: Totals
+
+
+@dataclass(frozen=True)
+class Result:
+    """The figures of one run of a study, by name (`grids.FIGURES`), and the place of its variant.
+
+    A figure is None where the machine or the requests have no such thing. `is_warm` is whether the disk was
+    in normal use from the beginning.
+    """
+
+    variant: int
+    seed: int
+    figures: dict[str, float | None]
+    is_warm: bool

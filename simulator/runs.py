@@ -234,6 +234,7 @@ def _collect_tapes(world: World) -> TapeTotals:
         dismount_count=int(state.dismount_count),
         mounted_count=int((drives.step >= LOADING).sum()),
         drive_s=dict(zip(DRIVE_STEPS, spent.sum(axis=0).tolist(), strict=True)),
+        cartridge_count=int(state.next_cartridge),
         mean_drive_wait_s=waits[DRIVE],
         mean_load_wait_s=waits[LOAD],
         mean_locate_wait_s=waits[LOCATE],
