@@ -73,10 +73,10 @@ def test_fields_that_belong_to_another_rule_are_no_obstacle():
         (["users.limits=1"], "users.limits: the machine has no such field"),
         (["tapes.silos.9.drive_count=1"], "tapes.silos.9.drive_count: the machine has no such field"),
         (["tapes.silos.drive_count=1"], "tapes.silos.drive_count: the machine has no such field"),
-        (["users.limit_count=-1"], "users.limit_count=-1: users.limit_count: Input should be greater than 0"),
+        (["users.limit_count=-1"], "users.limit_count=-1: users.limit_count: must be above 0, not -1"),
         (
             ["users.limit_count=many"],
-            "users.limit_count=many: users.limit_count: Input should be a valid integer",
+            "users.limit_count=many: users.limit_count: must be a whole number, not 'many'",
         ),
         (["disk.capacity_bytes=large"], "disk.capacity_bytes: 'large' is not a size"),
         (["disk.lv_bytes=3QB"], "disk.lv_bytes: '3QB' is not a size"),
