@@ -25,6 +25,7 @@ from tapewise.simulator.caches_cli import cache
 from tapewise.simulator.capacities import TypedSize
 from tapewise.simulator.comparisons_cli import compare
 from tapewise.simulator.descriptions import describe_plan, describe_run, get_run, list_runs
+from tapewise.simulator.figures_cli import figure
 from tapewise.simulator.grids_cli import list_or_drop, study
 from tapewise.simulator.inputs import (
     Requests,
@@ -48,6 +49,7 @@ def simulate() -> None:
 simulate.add_command(cache)
 simulate.add_command(check_machine)
 simulate.add_command(compare)
+simulate.add_command(figure)
 simulate.add_command(show_machine)
 simulate.add_command(list_or_drop)
 simulate.add_command(study)

@@ -29,7 +29,9 @@ PRICES = '\n[prices]\ncurrency = "EUR"\ndrive_per_year = 1000\ndisk_tb_per_year 
 def folder(tmp_path: Path) -> Path:
     """A folder with a trace of bursts, and a machine with prices."""
     lines = ["submitted_s,direction,user,file,size_bytes"]
-    lines += [f"{20.0 * (n // 3)},{'put' if n < 30 else 'get'},1,{n % 30},{5_000_000 + n % 30}" for n in range(60)]
+    lines += [
+        f"{20.0 * (n // 3)},{'put' if n < 30 else 'get'},1,{n % 30},{5_000_000 + n % 30}" for n in range(60)
+    ]
     (tmp_path / "trace.csv").write_text("\n".join(lines) + "\n")
     (tmp_path / "mine.toml").write_text(read_machine_text("llnl-unitree-1998") + PRICES)
     return tmp_path
