@@ -21,8 +21,8 @@ import click
 def figure(seed_count: int, job_count: int | None, as_json: bool) -> None:
     """Repeat LLNL's figure 4-1: the hours that jobs lose if a user may have 20 transfers at a time, not 10.
 
-    The requests are made-up fortnights with the counts and mean sizes of the source, on its machine. The table
-    shows the published hours next to ours, and by how much we miss them.
+    The requests are made-up fortnights with the counts and mean sizes of the source, on its machine. The
+    table shows the published hours next to ours, and by how much we miss them.
 
     Example: tapewise simulate figure-4-1
     """

@@ -13,6 +13,7 @@ from tapewise.simulator.grid_statistics import compare, find_place, spread, take
 from tapewise.simulator.grids import FIGURES, LOST, Grid, Result, run_grid
 from tapewise.simulator.inputs import Requests
 from tapewise.simulator.machines import bundled_machine
+from tapewise.simulator.prices import Prices
 from tapewise.simulator.variants import Variant, list_variants, parse_change
 from tests.unit.simulator.builders import make_library, make_library_machine, make_machine, make_ports
 
@@ -169,6 +170,22 @@ def test_drives_with_cartridges_have_mounts_and_hours():
     assert result.figures["drive_utilisation_ratio"] == pytest.approx(30 / 400)
     assert result.figures["robot_utilisation_ratio"] == pytest.approx(8 / 100)
     assert result.figures["drive_queue_peak_count"] == 0
+
+
+def test_what_has_a_price_is_counted():
+    trace = pl.DataFrame(
+        {"submitted_s": [0.0], "direction": ["get"], "user": [1], "file": [1], "size_bytes": [50]}
+    )
+    prices = {"currency": "EUR", "drive_per_year": 100, "cartridge_per_year": 7, "disk_tb_per_year": 3}
+    # 4 drives, the one cartridge with data, and 10 volumes of 1 TB; robots have no price.
+    machine = make_library_machine(make_library(), prices=prices)
+    (result,) = run([Variant({}, machine)], range(1, 2), lambda _: request(trace))
+    assert result.figures["cost_per_year"] == 400 + 7 + 30
+    by_robots = machine.model_copy(update={"prices": Prices(currency="EUR", robot_per_year=5)})
+    (result,) = run([Variant({}, by_robots)], range(1, 2), lambda _: request(trace))
+    assert result.figures["cost_per_year"] == 5
+    with pytest.raises(MachineError, match=r"prices\.cartridge_per_year needs tapes\.cartridges"):
+        make_machine(prices=prices)
 
 
 def test_a_machine_on_which_requests_never_end_is_refused():
