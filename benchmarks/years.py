@@ -3,8 +3,8 @@
     python -m benchmarks.years --requests 10_000_000
 
 The year's files are read again: three quarters of the requests are gets, one in ten of them of any earlier
-file and the others of a late one. The machine is `lto9-hpss` with more drives, and a disk of a tenth of what is
-put. Times are CPU seconds of one core, with the kernel compiled beforehand; 10 million requests need 6 GB.
+file and the others of a late one. The machine is `lto9-hpss` with more drives, and a disk of a tenth of what
+is put. Times are CPU seconds of one core, with the kernel compiled before; 10 million requests need 6 GB.
 """
 
 import argparse

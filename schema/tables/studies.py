@@ -156,8 +156,8 @@ simulation_studies = sa.Table(
     metadata,
     identity(),
     sa.Column("name", sa.Text, nullable=False, unique=True),
-    # Of everything that its runs depend on, besides the option and the seed. Only a study with the same digest
-    # is continued.
+    # Of everything that its runs depend on, besides the option and the seed. Only a study with the same
+    # digest is continued.
     sa.Column("digest", sa.Text, nullable=False, unique=True),
     # As in `simulation_runs`: by name, so a study outlives its archive.
     sa.Column("demand", sa.Text, nullable=False),

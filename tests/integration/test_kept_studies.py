@@ -33,7 +33,13 @@ def folder(tmp_path: Path) -> Path:
         f"{20.0 * (n // 3)},{'put' if n < 30 else 'get'},1,{n % 30},{5_000_000 + n % 30}" for n in range(60)
     ]
     (tmp_path / "trace.csv").write_text("\n".join(lines) + "\n")
-    (tmp_path / "mine.toml").write_text(read_machine_text("llnl-unitree-1998") + PRICES)
+    (tmp_path / "mine.toml").write_text(
+        read_machine_text("llnl-unitree-1998")
+        # A small disk, because made-up files fill it at the start of each run.
+        .replace("lv_bytes = 2_000_000_000", "lv_bytes = 20_000_000")
+        .replace("largest_file_bytes = 4_000_000_000", "largest_file_bytes = 1_000_000_000")
+        + PRICES
+    )
     return tmp_path
 
 
@@ -100,8 +106,8 @@ def test_a_stopped_study_continues_with_the_same_bits(warehouse: Warehouse, fold
     assert [row[:-1] for row in rows] == [
         (variants[each.variant].name, each.seed, *(each.figures[name] for name in names)) for each in results
     ]
-    # 20 drives and 384 GB.
-    assert {row[-2] for row in rows} == {20_000 + 384e9 / 1e12 * 40}
+    # 20 drives and 3.84 GB.
+    assert {row[-2] for row in rows} == {20_000 + 3.84e9 / 1e12 * 40}
 
 
 def test_a_study_grows_and_has_a_name(warehouse: Warehouse, folder: Path) -> None:
