@@ -5,11 +5,17 @@ WITH all_studies AS (
 ),
 
 options AS (
-    SELECT DISTINCT study_id, option, changed FROM studies.study_runs
+    SELECT DISTINCT
+        study_id,
+        option,
+        changed
+    FROM studies.study_runs
 ),
 
 fields AS (
-    SELECT DISTINCT options.study_id, names.field
+    SELECT DISTINCT
+        options.study_id,
+        names.field
     FROM options
     CROSS JOIN LATERAL jsonb_object_keys(options.changed) AS names (field)
 ),
