@@ -9195,9 +9195,9 @@ class Mart:
         """One row per simulated archive, quantity and sample.
 
         The state of a simulated machine at points in time, by default ten minutes apart. Counts and
-        fill ratios apply to the moment of the sample. What happened between two samples is not shown,
-        so the largest sample can be far below the real peak. Utilisations are means since the previous
-        sample, so the first sample has none.
+        fill ratios apply to the moment of the sample, so the largest of them can be far below the real
+        peak. Means, peaks and utilisations are those of the time since the previous sample, so the
+        first sample has none. A state that lasts no time is in no peak.
 
         Each column is also an argument: a value, or a list of values, that rows must have there.
 
@@ -9207,7 +9207,9 @@ class Mart:
             quantity: what the value is, with its unit in the name - disk_used_bytes, disk_fill_ratio,
                 busy_ports_count, busy_drives_count, transfers_count and stagings_count (under way),
                 user_waits_count and the like (requests that wait, by cause),
-                network_in_utilisation_ratio and the like (by network way and chain)
+                network_in_utilisation_ratio and the like (by network way and chain);
+                disk_used_mean_bytes, disk_used_peak_bytes, busy_drives_mean_count,
+                busy_drives_peak_count and the like for each count, and for robots
             value: the value, in the unit given by the quantity's name
             sampled_at: the point in simulated time
 
@@ -10136,6 +10138,155 @@ class Mart:
         In SQL:
 
             SELECT mart.student_t_tail(12.83727, 164) AS p
+        """
+
+    def study_fields(
+        self,
+        *,
+        study: Values = None,
+        option: Values = None,
+        field: Values = None,
+        value: Values = None,
+        value_number: Values = None,
+        is_changed: Values = None,
+    ) -> pl.DataFrame:
+        """One row per study, option and field that any option of the study changes.
+
+        The fields that a study varies, for each of its options, including the machine as in the file.
+        Join it with `mart.study_results` to show results by a field.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            study: name of the study
+            option: as in `mart.study_results`
+            field: path of the field in the machine file
+            value: its value on this option's machine, as text; null if the machine file does not set it
+            value_number: the same as a number, in the unit of the field's name; null for text
+            is_changed: whether this option names the field; otherwise the value is that of the file
+
+        In SQL:
+
+            SELECT fields.value_number AS drives, results.seed, results.lost_hours
+            FROM mart.study_results AS results
+            INNER JOIN mart.study_fields AS fields USING (study, option)
+            WHERE fields.field = 'tapes.drives.0.count'
+            ORDER BY drives, results.seed
+        """
+
+    def study_results(
+        self,
+        *,
+        study: Values = None,
+        option: Values = None,
+        is_as_in_file: Values = None,
+        changed: Values = None,
+        seed: Values = None,
+        demand: Values = None,
+        demand_name: Values = None,
+        archive: Values = None,
+        kind: Values = None,
+        is_made_up: Values = None,
+        options: Values = None,
+        machine_title: Values = None,
+        machine: Values = None,
+        program_version: Values = None,
+        lost_hours: Values = None,
+        lost_user_hours: Values = None,
+        lost_port_hours: Values = None,
+        lost_file_hours: Values = None,
+        lost_drive_hours: Values = None,
+        lost_space_hours: Values = None,
+        lost_contention_hours: Values = None,
+        put_wait_p50_s: Values = None,
+        put_wait_p95_s: Values = None,
+        put_wait_p99_s: Values = None,
+        get_wait_p50_s: Values = None,
+        get_wait_p95_s: Values = None,
+        get_wait_p99_s: Values = None,
+        hit_ratio: Values = None,
+        miss_count: Values = None,
+        mount_count: Values = None,
+        drive_hours: Values = None,
+        drive_utilisation_ratio: Values = None,
+        robot_utilisation_ratio: Values = None,
+        port_utilisation_ratio: Values = None,
+        disk_utilisation_ratio: Values = None,
+        disk_peak_bytes: Values = None,
+        drive_queue_peak_count: Values = None,
+        cost_per_year: Values = None,
+        currency: Values = None,
+        is_warm: Values = None,
+        created_at: Values = None,
+        ran_at: Values = None,
+    ) -> pl.DataFrame:
+        """One row per study, option and seed.
+
+        The runs of `tapewise simulate study`, which tries options of a machine with several seeds. With
+        one seed, all options of a study served the same requests with the same random draws, so compare
+        them seed by seed.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            study: name of the study
+            option: what was changed in the machine file, as typed; `as in the file` if nothing was
+            is_as_in_file: whether nothing was changed
+            changed: the changed fields with the machine's values, as JSON; `mart.study_fields` has a
+                row for each
+            seed: seed of the random numbers, and of the requests if they come from a workload model
+            demand: where the requests came from - archive (an archive's requests), model (a workload
+                model) or file (a trace)
+            demand_name: name of that archive, workload model or file
+            archive: the archive that the requests, or the model of them, come from; null if not known
+            kind: kind of that archive (measured, synthetic, simulated); null if not known
+            is_made_up: whether the requests are made up, so that the results say nothing about a real
+                archive; null if not known
+            options: the command's other options
+            machine_title: title of the machine as in the file
+            machine: the machine as in the file, as JSON
+            program_version: version of Tapewise that ran it
+            lost_hours: hours that all requests together lost to waits and contention
+            lost_user_hours: of these, waits for the user's limit
+            lost_port_hours: of these, waits for a port
+            lost_file_hours: of these, waits for another request that writes or stages the file
+            lost_drive_hours: of these, waits for a drive
+            lost_space_hours: of these, waits for room on disk
+            lost_contention_hours: of these, because requests shared network and chains
+            put_wait_p50_s: median wait of a put, by all causes, with loading
+            put_wait_p95_s: 95th percentile of these
+            put_wait_p99_s: 99th percentile of these
+            get_wait_p50_s: median wait of a get, by all causes, with loading
+            get_wait_p95_s: 95th percentile of these
+            get_wait_p99_s: 99th percentile of these
+            hit_ratio: gets that found their file on disk, as a share of all gets; a get that joined a
+                stage is no hit
+            miss_count: gets that started a stage
+            mount_count: mounts of cartridges; null where cartridges have no identity
+            drive_hours: hours in which drives held a cartridge or fetched one; null where cartridges
+                have no identity
+            drive_utilisation_ratio: share of the drives that was busy, on average over the time in
+                which requests came
+            robot_utilisation_ratio: the same of robots
+            port_utilisation_ratio: the same of ports
+            disk_utilisation_ratio: how full the disk was, on average over that time
+            disk_peak_bytes: most bytes on disk at a time
+            drive_queue_peak_count: most requests that waited for a drive at a time
+            cost_per_year: what the machine costs in a year, by the prices of its file, in `currency`;
+                null without prices
+            currency: the currency of the machine file's prices
+            is_warm: whether the disk was in normal use from the beginning; otherwise the figures
+                include the time before
+            created_at: when the study was first started
+            ran_at: when the run ended
+
+        In SQL:
+
+            SELECT option, count(*) AS seeds,
+                percentile_cont(0.5) WITHIN GROUP (ORDER BY lost_hours) AS lost_hours
+            FROM mart.study_results
+            WHERE study = 'hpss on LLNL UniTree 1998'
+            GROUP BY option ORDER BY lost_hours
         """
 
     def tape_attempts(
