@@ -110,6 +110,8 @@ def test_one_bad_file_does_not_prevent_loading_the_others(tapewise, tmp_path):
     assert "bad.log.gz: the compressed file ends early" in result.stderr
     assert "tapewise: .: is a folder" in result.stderr
     assert "3 of 4 files could not be read" in result.stderr
+    assert "\nbad.log.gz: Perhaps it is still being written or copied: read it again later." in result.stderr
+    assert "\n.: Name the log files in it, e.g. FOLDER/*.log, or give -r." in result.stderr
     assert "Traceback" not in result.stderr
 
 
