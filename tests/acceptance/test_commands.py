@@ -393,6 +393,24 @@ def test_a_backup_is_private_to_its_owner(tapewise, tmp_path):
     assert (tmp_path / "mine.dump").stat().st_mode & 0o077 == 0
 
 
+def test_a_query_with_a_name_in_the_wrong_case_says_so(tapewise, tmp_path):
+    (tmp_path / "a.log").write_text(NFT)
+    ingest(tapewise, "a.log", archive="spelt", log_format="nft")
+    where = "archive = 'Spelt' AND direction = 'PUT' AND interface = 'NFT'"
+    found = tapewise("sql", "--timezone", "UTC", f"SELECT * FROM mart.transfers WHERE {where}")
+    notes = [("archive", "Spelt"), ("direction", "PUT"), ("interface", "NFT")]
+    assert (found.returncode, found.stderr.splitlines()) == (
+        0,
+        [
+            f"No {what} is called '{name}', but one is called '{name.lower()}': letters' case matters."
+            for what, name in notes
+        ],
+    )
+    # A query that always has rows.
+    counted = tapewise("sql", "SELECT count(*) FROM mart.activity(archive => 'SPELT')")
+    assert "No archive is called 'SPELT'" in counted.stderr
+
+
 def test_a_removed_warehouse_is_gone_and_can_be_created_again(tapewise, home):
     other = home / "removed"
     assert tapewise("--home", str(other), "archives", "list").returncode == 0
