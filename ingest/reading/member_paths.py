@@ -35,4 +35,7 @@ def has_container_name(path: Path) -> bool:
 
 def find_container(path: Path) -> Path | None:
     """Return the archive that a path leads into, or None if it leads into none."""
+    text = str(path).lower()
+    if not any(f"{suffix}/" in text for suffix in (*TAR_SUFFIXES, *ZIP_SUFFIXES)):
+        return None  # nearly always; the parents take a millisecond
     return next((parent for parent in reversed(path.parents) if is_container(parent)), None)
