@@ -9536,7 +9536,7 @@ class Mart:
             capacity_bytes: bytes that the cartridge can hold, null if the listing does not say
             is_time_ambiguous: whether its local time occurs twice (or never) because of daylight saving
             since_at: since when it is as listed (when a file was last used, when a drive changed its
-                state), null if the listing does not say
+                state, when the oldest file of a queue was queued), null if the listing does not say
             listed_at: when the listing was made
 
         In SQL:

@@ -45,6 +45,8 @@ FAMILIES = (
     "ts4500",
     "acsls",
     "ncftpd",
+    "proftpd-default",
+    "hpss-listing",
 )
 # File names for formats whose lines lack the day or the year.
 NAMES = {"hsi-client": "hsi.2019-03-05.log", "dcache": "billing-2019.03.05", "cta-text": "cta-taped-20250817"}
