@@ -34,6 +34,7 @@ _ARRAYS = ", ".join(f"%s::{kind}[]" for kind in ROUTE_TYPES.values())
 _TEXTS = pl.Categorical(pl.Categories("tapewise routes"))
 # Bits for the parts of a key: bins.
 BIN_BITS = 17
+_LARGEST = 2**63 - 1
 # So many days after the first one, a day is in an archive's logs by mistake (359 years).
 MOST_DAYS = 2**17
 
@@ -84,6 +85,11 @@ def number_cells(
     return cell, names
 
 
+def _find_greatest(numbers: pl.Series) -> int:
+    greatest = numbers.max()
+    return greatest if isinstance(greatest, int) else 0
+
+
 def _number(packed: pl.Series) -> tuple[pl.Series, pl.Series]:
     """Return the place of each number among the different ones, and the first row of each of these."""
     return packed.unique().sort().search_sorted(packed).cast(pl.Int64), packed.arg_unique()
@@ -123,7 +129,10 @@ def pack_columns(rows: pl.DataFrame, columns: Sequence[str], packed: pl.Series) 
         if value.dtype == pl.String:
             value = value.cast(_TEXTS).to_physical()
         code = value.cast(pl.Int64).fill_null(-1) + 1
-        packed = packed * (1 + max(code.unique(), default=0)) + code
+        # Numbers of sources, clients and days may be large, but there are no more different ones than rows.
+        if (1 + _find_greatest(packed)) * (1 + _find_greatest(code)) > _LARGEST:
+            packed, code = _number(packed)[0], _number(code)[0]
+        packed = packed * (1 + _find_greatest(code)) + code
     return packed
 
 
