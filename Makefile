@@ -96,7 +96,7 @@ check: $(VENV)/dev.stamp  ## run before each commit: lint, types, unit tests, an
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python -m tests.prose
-	TAPEWISE_TEST_EXAMPLES=quick TAPEWISE_TEST_STUDIES_ONE_IN=1000 $(BIN)/python -m pytest -q -n 2 --dist worksteal -m "not slow" tests/unit
+	TAPEWISE_TEST_EXAMPLES=10 TAPEWISE_TEST_STUDIES_ONE_IN=1000 $(BIN)/python -m pytest -q -n 2 --dist worksteal -m "not slow" tests/unit
 	@touched="$$($(BIN)/python -m tests.sql.touched)" && { [ -z "$$touched" ] \
 		|| { $(BIN)/python -m tests.sql.lint && $(BIN)/python -m pytest -q tests/sql/test_cases.py -k "$$touched"; }; }
 
@@ -105,8 +105,8 @@ mutants: $(VENV)/dev.stamp  ## try every mutant of sql/ (`make test` tries those
 	TAPEWISE_TEST_MUTANTS_ONE_IN=1 $(BIN)/python -m pytest -n 2 --dist worksteal tests/sql/test_mutants.py tests/sql/test_request_mutants.py
 
 .PHONY: studies
-studies: $(VENV)/dev.stamp  ## run every study of many seeds (`make test` runs those of code that a branch touches, and one in four of the others)
-	TAPEWISE_TEST_STUDIES_ONE_IN=1 $(BIN)/python -m pytest -n 2 --dist worksteal -m study tests/integration tests/unit tests/acceptance
+studies: $(VENV)/dev.stamp  ## run every study of many seeds and draw 100 examples of each property (`make test` runs the studies of code that a branch touches, and one in four of the others)
+	TAPEWISE_TEST_STUDIES_ONE_IN=1 TAPEWISE_TEST_EXAMPLES=100 $(BIN)/python -m pytest -n 2 --dist worksteal -m "study or hypothesis" tests/integration tests/unit tests/acceptance
 
 .PHONY: kill-study
 kill-study: $(VENV)/dev.stamp  ## run all fifty seeds of the study of kills (`make test` runs one)

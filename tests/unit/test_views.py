@@ -16,6 +16,12 @@ OBJECTS = {each.name: each for each in read_mart()}
 FUNCTIONS = [each for each in OBJECTS.values() if each.metadata.kind == "function"]
 
 
+@pytest.fixture(autouse=True)
+def mart_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Save the 65 ms that each command takes to read sql/."""
+    monkeypatch.setattr("tapewise.views.read_mart", lambda: list(OBJECTS.values()))
+
+
 # There are no settings, so no test can open a database.
 def run(*arguments: str, width: int = 100) -> Result:
     return CliRunner().invoke(views, arguments, env={"COLUMNS": str(width)})
@@ -76,11 +82,11 @@ def test_json_has_everything_that_metadata_has() -> None:
         assert (document["gives"], document["example"]) == (metadata.gives, metadata.example.strip())
 
 
-@pytest.mark.parametrize("name", OBJECTS)
-def test_each_is_described(name: str) -> None:
-    done = run(name, width=60)
-    assert done.exit_code == 0
-    assert all(f"\n  {column} " in done.stdout for column in OBJECTS[name].metadata.columns)
+def test_each_is_described() -> None:
+    for name, each in OBJECTS.items():
+        done = run(name, width=60)
+        assert done.exit_code == 0, name
+        assert [column for column in each.metadata.columns if f"\n  {column} " not in done.stdout] == [], name
 
 
 @pytest.mark.parametrize(
