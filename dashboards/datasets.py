@@ -36,6 +36,8 @@ FUNCTIONS = [
     "cache_hits",
     "class_days",
     "daily_activity",
+    "drive_hours",
+    "drives_busy",
     "failures",
     "flagged_transfers",
     "growth",
@@ -46,9 +48,13 @@ FUNCTIONS = [
     "lower_envelopes",
     "monthly_rates",
     "morning_figures",
+    "mount_days",
+    "mount_failures",
+    "mount_steps",
     "net_growth",
     "open_time_bins",
     "open_time_clusters",
+    "recall_latencies",
     "records",
     "reject_news",
     "request_quantiles",
@@ -63,16 +69,19 @@ FUNCTIONS = [
 # - idle_intervals covers silences of an hour or more.
 # - failures are grouped by code, interface, direction and client.
 # - class_days covers the classes of one model (the first by name if none is chosen).
+# - recall_latencies are grouped by day.
 MORE_ARGUMENTS = {
     "open_time_clusters": "size_from_bytes => 0, boundaries_s => ARRAY[8, 60, 130]",
     "idle_intervals": "shortest_s => 3600",
     "class_days": "model => chosen.model",
     "cache_hits": "grouped_by => groupings.grouped_by",
     "failures": "grouped_by => ARRAY['code', 'interface', 'direction', 'client']",
+    "mount_failures": "grouped_by => groupings.grouped_by",
+    "recall_latencies": "grouped_by => ARRAY['day']",
 }
 # Functions that group by one column a call, and the groupings that charts choose from. PostgreSQL applies the
 # condition of a chart before it calls the function, so each chart calls it once.
-GROUPINGS = {"cache_hits": ("day", "size_class")}
+GROUPINGS = {"cache_hits": ("day", "size_class"), "mount_failures": ("volume", "drive")}
 # Arguments whose values come from choices.py, not from the filters.
 CHOSEN = {
     ("class_days", "interface"),
@@ -90,7 +99,8 @@ OF_CLOSED_DAY = {"failures"}
 
 # Columns that come before the function's own.
 MORE_COLUMNS = {
-    "request_quantiles": {"role": "the archive's role in the comparison, by which it keeps its colour"}
+    "drive_hours": {"timezone": "the archive's time zone"},
+    "request_quantiles": {"role": "the archive's role in the comparison, by which it keeps its colour"},
 }
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import psycopg
 import yaml
 
+from tapewise.dashboards import notes
 from tapewise.dashboards.datasets import FUNCTIONS, OF_CLOSED_DAY, OF_OWN_DAYS
 from tapewise.schema.tables.mart import SQL_FOLDER
 
@@ -26,9 +27,35 @@ DASHBOARDS = read_all("dashboards")
 DATASETS = read_all("datasets")
 # The tables that say which charts are empty; test_notes.py covers them.
 NOTES = {name for name in CHARTS if name.startswith("notes_")}
-# Charts that have nothing to show in the demo, in which nobody recorded an outage.
-EMPTY_IN_DEMO = {"recorded_changes"}
 DATASET_NAMES = {dataset["uuid"]: name for name, dataset in DATASETS.items()}
+# An archive with events of tapes, which conftest.py adds to the demo, and the page about it.
+TAPES = "tapes"
+SHOWN = {"tape": TAPES}
+ZONES = {"example": "America/Los_Angeles", TAPES: "Europe/Zurich"}
+# Charts that only show something for this archive.
+OF_TAPES = {
+    name
+    for name, chart in CHARTS.items()
+    if DATASET_NAMES.get(chart["dataset_uuid"]) in notes.OF_TAPES - {"recall_latencies"}
+}
+# Charts that have nothing to show in the demo, in which nobody recorded an outage.
+EMPTY_IN_DEMO = {"recorded_changes"} | OF_TAPES
+
+# The groupings of functions that group by one column a call.
+GROUPED = {
+    "cache_hits": "{all,day,month,size_class,interface,class_of_service}",
+    "mount_failures": "{volume,drive}",
+}
+
+
+def write_address(page: str, archive: str) -> str:
+    """Write the address of a page that shows the archive, as Superset's own links do."""
+    name = "NATIVE_FILTER-archive"
+    return (
+        f"superset/dashboard/{DASHBOARDS[page]['slug']}/?native_filters=({name}:(id:{name},ownState:(),"
+        f"extraFormData:(filters:!((col:archive,op:IN,val:!({archive})))),"
+        f"filterState:(label:{archive},value:!({archive}))))"
+    )
 
 
 def charts_of(dashboard: dict[str, Any]) -> list[str]:
@@ -113,7 +140,7 @@ def _source(connection: psycopg.Connection, dataset: str, choice: Choice) -> tup
     for name, value in (("since", choice.since), ("until", choice.until)):
         if value:
             arguments[name] = value
-            calls[name] = f"%({name})s::timestamp AT TIME ZONE 'America/Los_Angeles'"
+            calls[name] = f"%({name})s::timestamp AT TIME ZONE '{ZONES.get(chosen, ZONES['example'])}'"
     if dataset in OF_OWN_DAYS | OF_CLOSED_DAY:
         calls = {name: value for name, value in calls.items() if name not in ("since", "until")}
     if dataset in OF_OWN_DAYS:
@@ -125,6 +152,8 @@ def _source(connection: psycopg.Connection, dataset: str, choice: Choice) -> tup
         (metadata,) = SQL_FOLDER.glob(f"*/{dataset}/metadata.yaml")
         accepted = yaml.safe_load(metadata.read_text())["arguments"]
         calls = {name: value for name, value in calls.items() if name in accepted}
+    if dataset == "recall_latencies":
+        calls["grouped_by"] = "'{day}'"
     if dataset == "open_time_clusters":
         calls |= {"size_from_bytes": "0", "boundaries_s": "ARRAY[8, 60, 130]"}
     if dataset == "idle_intervals":
@@ -148,11 +177,13 @@ def _source(connection: psycopg.Connection, dataset: str, choice: Choice) -> tup
         )
         rows = f"mart.{dataset}({given})"
         selected = columns
-        if dataset == "cache_hits":  # the condition of a chart chooses one of the groupings
+        if dataset == "drive_hours":
+            rows += " AS hours INNER JOIN mart.archives AS known USING (archive, kind)"
+        if dataset in GROUPED:  # the condition of a chart chooses one of the groupings
             selected = "answers.*"
             rows = (
-                "unnest(ARRAY['all', 'day', 'month', 'size_class', 'interface', 'class_of_service'])"
-                f" AS given (grouping), mart.{dataset}({given}, grouped_by => grouping) AS answers"
+                f"unnest('{GROUPED[dataset]}'::text[]) AS given (grouping),"
+                f" mart.{dataset}({given}, grouped_by => grouping) AS answers"
             )
         parts.append(f"SELECT {selected} FROM {rows}")
     return f"({' UNION ALL '.join(parts)}) AS answers", arguments

@@ -85,6 +85,11 @@ def test_the_page_gives_the_reason_for_an_empty_chart(
             "no transfer that the filters choose ended in this time; those of the archive ended from "
             "1998-10-18 to 1998-10-31",
         ),
+        (
+            "a year before the logs",
+            "How long recalls took",
+            "the logs only go from 1998-10-18 00:07 to 1998-10-31 22:56",
+        ),
     ],
 )
 def test_the_reason_is_the_right_one(viewer: Api, choice: str, title: str, note: str) -> None:
