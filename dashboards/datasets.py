@@ -18,7 +18,15 @@ import psycopg
 import yaml
 
 from tapewise.dashboards import notes
-from tapewise.dashboards.choices import ASKED, write_choice, write_time, write_value
+from tapewise.dashboards.choices import (
+    ASKED,
+    PERIODS,
+    write_choice,
+    write_period,
+    write_since,
+    write_time,
+    write_value,
+)
 from tapewise.schema.database import Role
 from tapewise.schema.settings import read_settings
 from tapewise.schema.tables.mart import SQL_FOLDER
@@ -97,10 +105,28 @@ CHOSEN = {
 OF_OWN_DAYS = {"morning_figures", "reject_news"}
 OF_CLOSED_DAY = {"failures"}
 
-# Columns that come before the function's own.
-MORE_COLUMNS = {
-    "drive_hours": {"timezone": "the archive's time zone"},
-    "request_quantiles": {"role": "the archive's role in the comparison, by which it keeps its colour"},
+# Columns that come before the function's own: their SQL and description by name.
+_SHOWN_ON = {
+    "shown_on": (
+        "date_trunc(period.grain, answers.starts_on)::date AS shown_on",
+        "starts_on, or the first day of its week or month if the range is longer than 100 days or two years",
+    )
+}
+MORE_COLUMNS: dict[str, dict[str, tuple[str, str]]] = {
+    "class_days": _SHOWN_ON,
+    "daily_activity": _SHOWN_ON,
+    "drive_hours": {"timezone": ("chosen.timezone", "the archive's time zone")} | _SHOWN_ON,
+    "idle_windows": _SHOWN_ON,
+    "request_quantiles": {
+        "role": ("chosen.role", "the archive's role in the comparison, by which it keeps its colour")
+    },
+}
+# What the filter Period offers: a dataset of its own, because filters read their choices from one.
+TIME_PRESETS = "time_presets"
+_PRESETS_METADATA = {
+    "summary": "Lengths of time that the filter Period offers.",
+    "one_row_is": "one row per length",
+    "columns": {"place": "order in the filter", "time_preset": "the last days of the archive's data"},
 }
 
 
@@ -119,6 +145,9 @@ class Dataset:
         """Write the query. Without filters, it can be run directly and has the same columns."""
         if self.name == notes.NAME:
             return notes.write_notes(with_filters=with_filters)
+        if self.name == TIME_PRESETS:
+            rows = ", ".join(f"({place}, '{name}')" for place, name in enumerate(PERIODS, start=1))
+            return f"SELECT * FROM (VALUES {rows}) AS presets (place, time_preset)"  # noqa: S608  # ours
         if not self.is_function:
             return f"SELECT * FROM mart.{self.name}"  # noqa: S608  # one of VIEWS
         choice = write_choice(self.name, with_filters=with_filters)
@@ -128,7 +157,7 @@ class Dataset:
             arguments += ["since => chosen.starts_at", "until => chosen.ends_at"]
         if with_filters:
             if self.name not in OF_OWN_DAYS | OF_CLOSED_DAY:
-                arguments.append(f"since => {write_time('from_dttm', 'chosen')}")
+                arguments.append(f"since => {write_since('chosen')}")
                 arguments.append(f"until => {write_time('to_dttm', 'chosen')}")
             arguments += [
                 f"{name} => chosen.{name}"
@@ -141,21 +170,27 @@ class Dataset:
             arguments += [f"{name} => chosen.{name}" for name in ASKED if (self.name, name) in CHOSEN]
         if self.name in MORE_ARGUMENTS:
             arguments.append(MORE_ARGUMENTS[self.name])
-        columns = ", ".join([*(f"chosen.{name}" for name in MORE_COLUMNS.get(self.name, {})), "answers.*"])
+        columns = ", ".join([*(sql for sql, _ in MORE_COLUMNS.get(self.name, {}).values()), "answers.*"])
         call = ",\n".join(f"    {argument}" for argument in arguments)
+        period = ""
+        if self.name not in OF_OWN_DAYS | OF_CLOSED_DAY:
+            period = write_period("chosen", with_filters=with_filters)
         groupings = f"CROSS JOIN {write_groupings(self.name)}\n" if self.name in GROUPINGS else ""
         return (
-            f"SELECT {columns}\nFROM (\n{choice}\n) AS chosen\n{groupings}"
+            f"SELECT {columns}\nFROM (\n{choice}\n) AS chosen{period}\n{groupings}"
             f"CROSS JOIN LATERAL mart.{self.name}(\n{call}\n) AS answers"
         )
 
     def _read_metadata(self) -> dict[str, Any]:
         if self.name == notes.NAME:
             return notes.METADATA
+        if self.name == TIME_PRESETS:
+            return _PRESETS_METADATA
         (path,) = SQL_FOLDER.glob(f"*/{self.name}/metadata.yaml")
         text = path.read_text(encoding="utf-8")
         metadata: dict[str, Any] = yaml.safe_load(text)
-        return metadata | {"columns": MORE_COLUMNS.get(self.name, {}) | metadata["columns"]}
+        more = {name: text for name, (_, text) in MORE_COLUMNS.get(self.name, {}).items()}
+        return metadata | {"columns": more | metadata["columns"]}
 
     def describe(self, connection: psycopg.Connection) -> dict[str, Any]:
         """Describe the dataset in the form that Superset imports."""
@@ -189,7 +224,7 @@ class Dataset:
         }
 
 
-# The filter sorts archives by this metric, so that measured archives come first.
+# Filters sort their choices by these metrics: measured archives first, short periods first.
 METRICS: dict[str, list[dict[str, Any]]] = {
     "archives": [
         {
@@ -198,7 +233,8 @@ METRICS: dict[str, list[dict[str, Any]]] = {
                 "MIN(array_position(ARRAY['measured', 'synthetic', 'simulated'], kind)::text || archive)"
             ),
         }
-    ]
+    ],
+    TIME_PRESETS: [{"metric_name": "order_of_lengths", "expression": "MIN(place)"}],
 }
 
 
@@ -216,7 +252,7 @@ def write_groupings(function: str) -> str:
 
 def list_datasets() -> list[Dataset]:
     """List all datasets by name."""
-    return [Dataset(name) for name in sorted([*VIEWS, *FUNCTIONS, notes.NAME])]
+    return [Dataset(name) for name in sorted([*VIEWS, *FUNCTIONS, notes.NAME, TIME_PRESETS])]
 
 
 class _Dumper(yaml.SafeDumper):

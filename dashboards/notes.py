@@ -3,12 +3,20 @@
 Superset's charts only say "No results". The charts and their datasets are read from `assets/`.
 """
 
+import textwrap
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from tapewise.dashboards.choices import ASKED, write_choice, write_time, write_value
+from tapewise.dashboards.choices import (
+    ASKED,
+    write_choice,
+    write_period,
+    write_since,
+    write_time,
+    write_value,
+)
 
 ASSETS = Path(__file__).parent / "assets"
 NAME = "page_notes"
@@ -58,7 +66,7 @@ asked AS (
 {asked},
         CAST({since} AS timestamptz) AS since,
         CAST({until} AS timestamptz) AS until
-    FROM chosen
+    FROM chosen{period}
 ),
 
 charts (
@@ -270,7 +278,7 @@ WHERE notes.note IS NOT NULL"""
 
 def write_notes(*, with_filters: bool) -> str:
     """Write the query. Without filters, it can be run directly and has the same columns."""
-    since = write_time("from_dttm", "chosen") if with_filters else "NULL"
+    since = write_since("chosen") if with_filters else "NULL"
     until = write_time("to_dttm", "chosen") if with_filters else "NULL"
     asked = {name: write_value(name) if with_filters else "NULL" for name in ASKED}
     rows = list(_list_charts())
@@ -281,6 +289,7 @@ def write_notes(*, with_filters: bool) -> str:
         archive=write_word("asked.archive"),
         client=write_word("asked.client"),
         class_of_service=write_word("asked.class_of_service"),
+        period=textwrap.indent(write_period("chosen", with_filters=with_filters), "    "),
         choice=write_choice(NAME, with_filters=with_filters),
         asked=",\n".join(f"        {value}::text AS {name}" for name, value in asked.items()),
         since=since,

@@ -41,6 +41,9 @@ OF_TAPES = {
 # Charts that have nothing to show in the demo, in which nobody recorded an outage.
 EMPTY_IN_DEMO = {"recorded_changes"} | OF_TAPES
 
+# Functions whose days charts show as weeks or months if there are many.
+OF_DAYS = {name for name, dataset in DATASETS.items() if dataset["columns"][0]["column_name"] == "shown_on"}
+OF_DAYS.add("drive_hours")
 # The groupings of functions that group by one column a call.
 GROUPED = {
     "cache_hits": "{all,day,month,size_class,interface,class_of_service}",
@@ -75,6 +78,14 @@ class Choice:
     values: dict[str, str] = field(default_factory=dict)
     since: str | None = None
     until: str | None = None
+
+    @property
+    def grain(self) -> str:
+        """What a bar is, in a chart that shows many days as weeks or months."""
+        if not self.since or not self.until:
+            return "day"
+        days = (datetime.fromisoformat(self.until) - datetime.fromisoformat(self.since)).days
+        return "day" if days <= 100 else "week" if days <= 731 else "month"
 
     def apply(self, question: dict[str, Any]) -> dict[str, Any]:
         """Return the chart's recorded question with these filters, and without post-processing."""
@@ -135,8 +146,12 @@ def _source(connection: psycopg.Connection, dataset: str, choice: Choice) -> tup
         kept = {name: value for name, value in choice.values.items() if name in names}
         conditions = " AND ".join(["TRUE", *(f"{name} = %({name})s" for name in kept)])
         return f"(SELECT * FROM mart.{dataset} WHERE {conditions}) AS answers", kept
-    arguments: dict[str, Any] = {"archive": chosen, **choice.values}
+    values = {name: value for name, value in choice.values.items() if name != "time_preset"}
+    arguments: dict[str, Any] = {"archive": chosen, **values}
     calls = {name: f"%({name})s" for name in arguments if name != "model"}
+    if "time_preset" in choice.values:  # the demo's data end on 1998-10-31
+        assert choice.values["time_preset"] == "last 7 days"
+        calls["since"] = f"TIMESTAMP '1998-10-25' AT TIME ZONE '{ZONES['example']}'"
     for name, value in (("since", choice.since), ("until", choice.until)):
         if value:
             arguments[name] = value
@@ -177,6 +192,8 @@ def _source(connection: psycopg.Connection, dataset: str, choice: Choice) -> tup
         )
         rows = f"mart.{dataset}({given})"
         selected = columns
+        if dataset in OF_DAYS:
+            selected += f", date_trunc('{choice.grain}', starts_on)::date AS shown_on"
         if dataset == "drive_hours":
             rows += " AS hours INNER JOIN mart.archives AS known USING (archive, kind)"
         if dataset in GROUPED:  # the condition of a chart chooses one of the groupings

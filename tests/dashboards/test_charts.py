@@ -40,6 +40,13 @@ CHOICES_OF_TAPES = {
     "the tapes": Choice({"archive": TAPES}),
     "a day of the tapes": Choice({"archive": TAPES}, "2025-08-18T00:00:00", "2025-08-19T00:00:00"),
 }
+# Other times, each for one chart of each way to choose an archive and of each way to show days.
+OTHER_TIMES = {
+    "the last 7 days": Choice({"archive": "example", "time_preset": "last 7 days"}),
+    "a year": Choice({"archive": "example"}, "1998-01-01T00:00:00", "1999-01-01T00:00:00"),
+    "three years": Choice({"archive": "example"}, "1996-01-01T00:00:00", "1999-01-01T00:00:00"),
+}
+CHARTS_OF_OTHER_TIMES = ("transfers_by_day", "class_shares", "beside_waits", "size_time_put")
 # The charts that are empty for a choice. With the first two choices, every other chart shows something.
 EMPTY = {
     "nothing chosen": EMPTY_IN_DEMO,
@@ -76,12 +83,13 @@ def dataset_id(viewer: Api, uuid: str, known: dict[str, int] = {}) -> int:  # no
     [
         *((name, choice) for name in sorted(CHARTS.keys() - NOTES - OF_TAPES) for choice in CHOICES),
         *((name, choice) for name in sorted(OF_TAPES | {"recall_latency"}) for choice in CHOICES_OF_TAPES),
+        *((name, choice) for name in CHARTS_OF_OTHER_TIMES for choice in OTHER_TIMES),
     ],
 )
 def test_a_chart_shows_what_the_sql_says(
     viewer: Api, reader: psycopg.Connection, name: str, choice: str
 ) -> None:
-    count = check_chart(viewer, reader, name, (CHOICES | CHOICES_OF_TAPES)[choice])
+    count = check_chart(viewer, reader, name, (CHOICES | CHOICES_OF_TAPES | OTHER_TIMES)[choice])
     if choice in ("nothing chosen", "the simulated archive", "the tapes"):
         assert (count == 0) == (name in EMPTY.get(choice, ()))
     if name == "transfers_by_day":
@@ -105,7 +113,7 @@ def test_every_chart_answers_without_a_browser(viewer: Api) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", [name for name in CHARTS if CHARTS[name]["params"].get("x_axis") == "starts_on"]
+    "name", [name for name in CHARTS if CHARTS[name]["params"].get("x_axis") in ("starts_on", "shown_on")]
 )
 def test_an_exported_chart_has_local_days_and_no_times(viewer: Api, name: str) -> None:
     choice = Choice({"archive": TAPES if name in OF_TAPES else "example"})
@@ -113,7 +121,7 @@ def test_an_exported_chart_has_local_days_and_no_times(viewer: Api, name: str) -
     question["datasource"] = {"id": dataset_id(viewer, CHARTS[name]["dataset_uuid"]), "type": "table"}
     reply = viewer.post("api/v1/chart/data", question)
     header, *rows = csv.reader(reply.text.removeprefix("\ufeff").splitlines())
-    days = [row[header.index("starts_on")] for row in rows]
+    days = [row[header.index(CHARTS[name]["params"]["x_axis"])] for row in rows]
     assert days and all(re.fullmatch(r"(1998-10|2025-08)-[0-3][0-9]", day) for day in days), days[:3]
 
 
