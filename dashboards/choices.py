@@ -93,12 +93,14 @@ CLOSED_DAY = """\
 # What the filter Period offers. Its days end with the data, however old they are, and not with the clock.
 PERIODS = ("last 7 days", "last 30 days", "last 90 days", "last 365 days", "all days")
 PERIOD = "last 90 days"
-# When the chosen period begins, or null if it has all days of the archive; and what is drawn as one bar: a day
-# in a range of up to 100 days, a week up to two years, else a month. The filter Time replaces a period.
+# When the chosen period begins, or null if it has all days of the archive; when the data's last day ends; and
+# what is drawn as one bar: a day in up to 100 days, a week in up to two years, else a month. The filter Time
+# replaces a period.
 PERIOD_SHOWN = """
 CROSS JOIN LATERAL (
     SELECT
         starts.starts_at,
+        (known.last_on + 1)::timestamp AT TIME ZONE {archive}.timezone AS ends_at,
         CASE
             WHEN lengths.day_count <= 100 THEN 'day'
             WHEN lengths.day_count <= 731 THEN 'week'
@@ -119,7 +121,8 @@ CROSS JOIN LATERAL (
         ) AS bounds (first_on, last_on)
     ) AS known
     CROSS JOIN LATERAL (
-        SELECT known.last_on - CAST(substring({period}::text FROM '[0-9]{{1,5}}') AS integer) + 1 AS starts_on
+        SELECT
+            known.last_on + 1 - CAST(substring({period}::text FROM '[0-9]{{1,5}}') AS integer) AS starts_on
     ) AS asked
     CROSS JOIN LATERAL (
         SELECT

@@ -67,6 +67,7 @@ FUNCTIONS = [
     "reject_news",
     "request_quantiles",
     "residual_blocks",
+    "selected_transfers",
     "size_times",
     "stage_times",
     "user_shares",
@@ -104,6 +105,8 @@ CHOSEN = {
 # closed day.
 OF_OWN_DAYS = {"morning_figures", "reject_news"}
 OF_CLOSED_DAY = {"failures"}
+# Functions that read facts, so that they are asked about the last day of the range only.
+OF_LAST_DAY = {"selected_transfers"}
 
 # Columns that come before the function's own: their SQL and description by name.
 _SHOWN_ON = {
@@ -120,6 +123,7 @@ MORE_COLUMNS: dict[str, dict[str, tuple[str, str]]] = {
     "request_quantiles": {
         "role": ("chosen.role", "the archive's role in the comparison, by which it keeps its colour")
     },
+    "selected_transfers": {"timezone": ("chosen.timezone", "the archive's time zone")},
 }
 # What the filter Period offers: a dataset of its own, because filters read their choices from one.
 TIME_PRESETS = "time_presets"
@@ -157,7 +161,10 @@ class Dataset:
             arguments += ["since => chosen.starts_at", "until => chosen.ends_at"]
         if with_filters:
             if self.name not in OF_OWN_DAYS | OF_CLOSED_DAY:
-                arguments.append(f"since => {write_since('chosen')}")
+                since = write_since("chosen")
+                if self.name in OF_LAST_DAY:
+                    since = f"greatest({since}, {write_last_day()})"
+                arguments.append(f"since => {since}")
                 arguments.append(f"until => {write_time('to_dttm', 'chosen')}")
             arguments += [
                 f"{name} => chosen.{name}"
@@ -167,6 +174,8 @@ class Dataset:
                 if name in accepted
             ]
         else:
+            if self.name in OF_LAST_DAY:
+                arguments.append(f"since => {write_last_day(with_filters=False)}")
             arguments += [f"{name} => chosen.{name}" for name in ASKED if (self.name, name) in CHOSEN]
         if self.name in MORE_ARGUMENTS:
             arguments.append(MORE_ARGUMENTS[self.name])
@@ -186,9 +195,9 @@ class Dataset:
             return notes.METADATA
         if self.name == TIME_PRESETS:
             return _PRESETS_METADATA
-        (path,) = SQL_FOLDER.glob(f"*/{self.name}/metadata.yaml")
-        text = path.read_text(encoding="utf-8")
-        metadata: dict[str, Any] = yaml.safe_load(text)
+        metadata = _read_metadata(self.name)
+        if "columns_of" in metadata:
+            metadata |= {"columns": _read_metadata(metadata["columns_of"])["columns"]}
         more = {name: text for name, (_, text) in MORE_COLUMNS.get(self.name, {}).items()}
         return metadata | {"columns": more | metadata["columns"]}
 
@@ -238,10 +247,23 @@ METRICS: dict[str, list[dict[str, Any]]] = {
 }
 
 
+def _read_metadata(name: str) -> dict[str, Any]:
+    (path,) = SQL_FOLDER.glob(f"*/{name}/metadata.yaml")
+    metadata: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
+    return metadata
+
+
 def _type_name(connection: psycopg.Connection, oid: int) -> str:
     row = connection.execute("SELECT upper(format_type(%s, NULL))", [oid]).fetchone()
     assert row is not None
     return str(row[0])
+
+
+def write_last_day(*, with_filters: bool = True) -> str:
+    """SQL for the beginning of the last local day of the range."""
+    until = write_time("to_dttm", "chosen") if with_filters else "NULL"
+    local = f"coalesce({until}, period.ends_at) AT TIME ZONE chosen.timezone"
+    return f"({local} - INTERVAL '1 day') AT TIME ZONE chosen.timezone"
 
 
 def write_groupings(function: str) -> str:

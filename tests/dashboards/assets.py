@@ -167,6 +167,10 @@ def _source(connection: psycopg.Connection, dataset: str, choice: Choice) -> tup
         (metadata,) = SQL_FOLDER.glob(f"*/{dataset}/metadata.yaml")
         accepted = yaml.safe_load(metadata.read_text())["arguments"]
         calls = {name: value for name, value in calls.items() if name in accepted}
+    if dataset == "selected_transfers":  # of the last local day
+        ends = f"(SELECT max(ended_at AT TIME ZONE '{ZONES['example']}')::date + 1 FROM mart.transfers"
+        ends = f"TIMESTAMP '{choice.until}'" if choice.until else f"{ends} WHERE archive = %(archive)s)"
+        calls["since"] = f"({ends} - INTERVAL '1 day') AT TIME ZONE '{ZONES['example']}'"
     if dataset == "recall_latencies":
         calls["grouped_by"] = "'{day}'"
     if dataset == "open_time_clusters":
@@ -194,7 +198,7 @@ def _source(connection: psycopg.Connection, dataset: str, choice: Choice) -> tup
         selected = columns
         if dataset in OF_DAYS:
             selected += f", date_trunc('{choice.grain}', starts_on)::date AS shown_on"
-        if dataset == "drive_hours":
+        if dataset in ("drive_hours", "selected_transfers"):
             rows += " AS hours INNER JOIN mart.archives AS known USING (archive, kind)"
         if dataset in GROUPED:  # the condition of a chart chooses one of the groupings
             selected = "answers.*"

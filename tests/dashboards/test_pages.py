@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tapewise.dashboards.browser import WINDOW, Browser, open_browser
+from tapewise.dashboards.browser import TIMEOUT_MS, WINDOW, Browser, open_browser
 from tapewise.dashboards.recording import list_filtered, normalise
 from tapewise.dashboards.service import Service
 from tapewise.schema.database import Role, Warehouse
@@ -136,6 +136,41 @@ def test_a_viewer_begins_with_this_morning(browser: Browser, pictures: Path) -> 
     assert len(texts) == 9 and "1,463" in texts[0] and "usual: 1,568" in texts[0]
     browser.page.screenshot(path=pictures / "first.png")
     browser.page.set_viewport_size(WINDOW)
+    check_the_way_to_the_rows(browser, tiles.first.locator("a").get_attribute("href") or "")
+
+
+def check_the_way_to_the_rows(browser: Browser, link: str) -> None:
+    """The first tile leads to its day, and a click on a bar there to the transfers behind it."""
+    browser.open(link.lstrip("/"))
+    # A page may ask twice: before and after it reads the filters of its address.
+    shown = find_answers(browser, "Transfers over time, by interface")[-1]
+    assert sum(number for name, number in shown[0].items() if name != "shown_on") == 1463
+    bars = browser.page.locator("[data-test-chart-name^='Transfers over time'] canvas").bounding_box()
+    assert bars is not None
+    rows = "The transfers behind the charts"
+    before = find_answers(browser, rows)
+    # The lowest part of the only bar is NFT's.
+    browser.page.mouse.click(bars["x"] + 0.5 * bars["width"], bars["y"] + 0.72 * bars["height"])
+    waited_ms = 0
+    while len(answers := find_answers(browser, rows)) == len(before):
+        assert waited_ms < TIMEOUT_MS
+        browser.page.wait_for_timeout(250)
+        waited_ms += 250
+    after = answers[-1]
+    assert {row["interface"] for row in after} == {"nft"} < {row["interface"] for row in before[-1]}
+    for row in after:
+        assert row["ended (local)"].startswith("1998-10-30")
+        assert row["to see its line"].startswith("tapewise explain row transfers ")
+    browser.wait()
+
+
+def find_answers(browser: Browser, title: str) -> list[list[dict[str, Any]]]:
+    """The rows of each answer to the chart with this title."""
+    listed = browser.ask("api/v1/chart/?q=(page_size:200,columns:!(id,slice_name))")
+    (number,) = [chart["id"] for chart in listed["result"] if chart["slice_name"] == title]
+    answers = [answer for answer in browser.answers if answer.chart_id == number]
+    assert all(answer.status == 200 for answer in answers)
+    return [json.loads(answer.text)["result"][0]["data"] for answer in answers]
 
 
 def test_a_renamed_column_is_noticed(browser: Browser, warehouse: Warehouse) -> None:
