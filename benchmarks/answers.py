@@ -54,7 +54,7 @@ SCOPES: dict[str, dict[str, str]] = {
 WEEKS_A_YEAR = 365.25 / 7
 # Charts that draw a line show the interface with the most transfers if none is chosen.
 DEFAULTS = {name: {"interface": "'nft'"} for name in ("residual_blocks", "size_times")}
-# These take a workload model, which the benchmark does not fit, or read events of tapes, which it does not have.
+# These take a workload model, or read events of tapes, neither of which the benchmark has.
 LEFT_OUT = {"class_days", "drive_hours", "drives_busy", "mount_days", "mount_failures", "mount_steps"}
 # A query that takes longer than this runs only once, because the minimum matters only for short ones.
 ENOUGH_MS = 2_000
