@@ -39,9 +39,9 @@ from tapewise.schema.tables.upgrade import upgrade
 from tests.prepared import VARIABLE
 from tests.studies import skip_studies
 
-# Hypothesis draws other examples in each run, also where it sees that it runs in CI. So a quarter of its usual
-# 100 finds what 100 find, some runs later; `make studies` draws 100. A failed test prints how to draw its
-# example again. How long an example takes depends on the load of the machine, and says nothing about the code.
+# Hypothesis draws other examples in each run, also where it sees that it runs in CI. So a quarter of its
+# usual 100 finds what 100 find, some runs later; `make studies` draws 100. A failed test prints how to draw
+# its example again. How long an example takes depends on the load, and says nothing about the code.
 hypothesis.settings.register_profile(
     "tapewise",
     max_examples=int(os.environ.get("TAPEWISE_TEST_EXAMPLES", "25")),
