@@ -329,6 +329,7 @@ def test_every_view_of_facts_is_exported_or_left_out_on_purpose() -> None:
         "recorded_changes": "outages and config_changes",
         "daily_figures": "figures that a site reports, not events",
         "requested_copies": "a column of the starts of transfers, which are part of the requests",
+        "transfer_networks": "a column of the same starts",
         "request_waits": "of simulated archives only",
         "request_cells": "sums of the requests, which are exported",
         "client_request_cells": "as request_cells",
