@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Page, Response, TimeoutError, sync_playwright
+from playwright.sync_api import Error, Page, Response, TimeoutError, sync_playwright
 
 CHROMIUM = "/usr/bin/chromium"
 # Charts load when they scroll into view, so the window is as tall as the tallest page.
@@ -48,10 +48,14 @@ class Browser:
         self.answers.clear()
         self.page.goto(self.address + path, wait_until="domcontentloaded")
         self.page.wait_for_selector(".chart-container", timeout=TIMEOUT_MS)
+        self.wait()
+
+    def wait(self) -> None:
+        """Wait until no chart of the page is loading."""
         quiet_ms = waited_ms = 0
         while quiet_ms < QUIET_MS:
             if waited_ms > TIMEOUT_MS:
-                raise TimeoutError(f"{path} is still loading after {waited_ms / 1000:.0f} s")
+                raise TimeoutError(f"{self.page.url} is still loading after {waited_ms / 1000:.0f} s")
             self.page.wait_for_timeout(250)
             waited_ms += 250
             quiet_ms = 0 if self.page.locator(".loading").count() else quiet_ms + 250
@@ -60,7 +64,11 @@ class Browser:
         """Record a response, if it answers a request for data."""
         if "/api/v1/chart/data" in response.url and response.request.post_data:
             question = json.loads(response.request.post_data)
-            self.answers.append(Answer(response.status, question, response.text()))
+            try:
+                text = response.text()
+            except Error:  # the page was left before the answer was whole
+                return
+            self.answers.append(Answer(response.status, question, text))
 
     def ask(self, path: str) -> Any:
         """Fetch JSON from `path`, with this page's login."""

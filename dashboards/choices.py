@@ -5,6 +5,8 @@ transfers. The defaults are therefore the first archive (measured before synthet
 interface with the most transfers.
 """
 
+import textwrap
+
 ARCHIVE = """\
     SELECT archive, kind, timezone
     FROM mart.archives{where_archive}
@@ -40,7 +42,7 @@ ROUTES = """\
         FROM mart.archives{where_archive}
         ORDER BY array_position(ARRAY['measured', 'synthetic', 'simulated'], kind), archive
         LIMIT 1
-    ) AS asked_for
+    ) AS asked_for{period}
     CROSS JOIN LATERAL mart.selected_days(
         archive => asked_for.archive, since => {since}, until => {until}
     ) AS cells{where_route}
@@ -88,6 +90,57 @@ CLOSED_DAY = """\
         LIMIT 1
     ) AS asked_for
     INNER JOIN LATERAL mart.morning_days(archive => asked_for.archive) AS days ON days.weeks_ago = 0"""
+# What the filter Period offers. Its days end with the data, however old they are, and not with the clock.
+PERIODS = ("last 7 days", "last 30 days", "last 90 days", "last 365 days", "all days")
+PERIOD = "last 90 days"
+# When the chosen period begins, or null if it has all days of the archive; when the data's last day ends; and
+# what is drawn as one bar: a day in up to 100 days, a week in up to two years, else a month. The filter Time
+# replaces a period.
+PERIOD_SHOWN = """
+CROSS JOIN LATERAL (
+    SELECT
+        starts.starts_at,
+        (known.last_on + 1)::timestamp AT TIME ZONE {archive}.timezone AS ends_at,
+        CASE
+            WHEN lengths.day_count <= 100 THEN 'day'
+            WHEN lengths.day_count <= 731 THEN 'week'
+            ELSE 'month'
+        END AS grain
+    FROM (
+        SELECT min(bounds.first_on) AS first_on, max(bounds.last_on) AS last_on
+        FROM (
+            SELECT cells.starts_on, cells.starts_on
+            FROM mart.day_cells AS cells
+            WHERE cells.archive = {archive}.archive
+            UNION ALL
+            SELECT
+                (states.first_event_at AT TIME ZONE {archive}.timezone)::date,
+                (states.last_event_at AT TIME ZONE {archive}.timezone)::date
+            FROM mart.source_states AS states
+            WHERE states.archive = {archive}.archive AND states.is_counted
+        ) AS bounds (first_on, last_on)
+    ) AS known
+    CROSS JOIN LATERAL (
+        SELECT
+            known.last_on + 1 - CAST(substring({period}::text FROM '[0-9]{{1,5}}') AS integer) AS starts_on
+    ) AS asked
+    CROSS JOIN LATERAL (
+        SELECT
+            CASE
+                WHEN asked.starts_on > known.first_on
+                    THEN asked.starts_on::timestamp AT TIME ZONE {archive}.timezone
+            END AS starts_at
+    ) AS starts
+    CROSS JOIN LATERAL (
+        SELECT
+            coalesce(({until} AT TIME ZONE {archive}.timezone)::date, known.last_on + 1)
+            - coalesce(
+                ({since} AT TIME ZONE {archive}.timezone)::date,
+                (starts.starts_at AT TIME ZONE {archive}.timezone)::date,
+                known.first_on
+            ) AS day_count
+    ) AS lengths
+) AS period"""
 # The filters that functions take as arguments.
 ASKED = ("interface", "direction", "client", "class_of_service")
 CHOICES = {
@@ -101,18 +154,34 @@ CHOICES = {
 
 def write_choice(dataset: str, *, with_filters: bool) -> str:
     """Write the query that chooses the defaults, with or without the dashboard's filters."""
-    archive, model, route = "", "", ""
+    archive, model, route, period = "", "", "", ""
     since = until = "NULL"
     if with_filters:
         archive = _where({"archive": "archive"})
         model = _where(
             {"archives.archive": "archive", "classes.model": "model", "classes.interface": "interface"}
         )
-        since, until = write_time("from_dttm", "asked_for"), write_time("to_dttm", "asked_for")
+        since, until = write_since("asked_for"), write_time("to_dttm", "asked_for")
+        period = textwrap.indent(write_period("asked_for", with_filters=True), "    ")
         route = _where({"cells.interface": "interface", "cells.direction": "direction"})
     return CHOICES.get(dataset, ARCHIVE).format(
-        where_archive=archive, where_model=model, where_route=route, since=since, until=until
+        where_archive=archive, where_model=model, where_route=route, since=since, until=until, period=period
     )
+
+
+def write_period(archive: str, *, with_filters: bool) -> str:
+    """Write the join that finds the period shown, and its grain, for the archive in the row `archive`."""
+    since = until = "NULL::timestamptz"
+    if with_filters:
+        since, until = (f"({write_time(each, archive)})::timestamptz" for each in ("from_dttm", "to_dttm"))
+    period = write_value("time_preset") if with_filters else "NULL"
+    return PERIOD_SHOWN.format(archive=archive, period=period, since=since, until=until)
+
+
+def write_since(archive: str) -> str:
+    """Write the beginning of the chosen time range or, if no time is chosen, of the chosen period."""
+    chosen = write_time("from_dttm", archive)
+    return f"{{% if from_dttm or to_dttm %}}{chosen}{{% else %}}period.starts_at{{% endif %}}"
 
 
 def write_time(variable: str, archive: str) -> str:

@@ -18,7 +18,15 @@ import psycopg
 import yaml
 
 from tapewise.dashboards import notes
-from tapewise.dashboards.choices import ASKED, write_choice, write_time, write_value
+from tapewise.dashboards.choices import (
+    ASKED,
+    PERIODS,
+    write_choice,
+    write_period,
+    write_since,
+    write_time,
+    write_value,
+)
 from tapewise.schema.database import Role
 from tapewise.schema.settings import read_settings
 from tapewise.schema.tables.mart import SQL_FOLDER
@@ -36,6 +44,8 @@ FUNCTIONS = [
     "cache_hits",
     "class_days",
     "daily_activity",
+    "drive_hours",
+    "drives_busy",
     "failures",
     "flagged_transfers",
     "growth",
@@ -46,13 +56,18 @@ FUNCTIONS = [
     "lower_envelopes",
     "monthly_rates",
     "morning_figures",
+    "mount_days",
+    "mount_failures",
+    "mount_steps",
     "net_growth",
     "open_time_bins",
     "open_time_clusters",
+    "recall_latencies",
     "records",
     "reject_news",
     "request_quantiles",
     "residual_blocks",
+    "selected_transfers",
     "size_times",
     "stage_times",
     "user_shares",
@@ -63,16 +78,19 @@ FUNCTIONS = [
 # - idle_intervals covers silences of an hour or more.
 # - failures are grouped by code, interface, direction and client.
 # - class_days covers the classes of one model (the first by name if none is chosen).
+# - recall_latencies are grouped by day.
 MORE_ARGUMENTS = {
     "open_time_clusters": "size_from_bytes => 0, boundaries_s => ARRAY[8, 60, 130]",
     "idle_intervals": "shortest_s => 3600",
     "class_days": "model => chosen.model",
     "cache_hits": "grouped_by => groupings.grouped_by",
     "failures": "grouped_by => ARRAY['code', 'interface', 'direction', 'client']",
+    "mount_failures": "grouped_by => groupings.grouped_by",
+    "recall_latencies": "grouped_by => ARRAY['day']",
 }
 # Functions that group by one column a call, and the groupings that charts choose from. PostgreSQL applies the
 # condition of a chart before it calls the function, so each chart calls it once.
-GROUPINGS = {"cache_hits": ("day", "size_class")}
+GROUPINGS = {"cache_hits": ("day", "size_class"), "mount_failures": ("volume", "drive")}
 # Arguments whose values come from choices.py, not from the filters.
 CHOSEN = {
     ("class_days", "interface"),
@@ -87,10 +105,32 @@ CHOSEN = {
 # closed day.
 OF_OWN_DAYS = {"morning_figures", "reject_news"}
 OF_CLOSED_DAY = {"failures"}
+# Functions that read facts, so that they are asked about the last day of the range only.
+OF_LAST_DAY = {"selected_transfers"}
 
-# Columns that come before the function's own.
-MORE_COLUMNS = {
-    "request_quantiles": {"role": "the archive's role in the comparison, by which it keeps its colour"}
+# Columns that come before the function's own: their SQL and description by name.
+_SHOWN_ON = {
+    "shown_on": (
+        "date_trunc(period.grain, answers.starts_on)::date AS shown_on",
+        "starts_on, or the first day of its week or month if the range is longer than 100 days or two years",
+    )
+}
+MORE_COLUMNS: dict[str, dict[str, tuple[str, str]]] = {
+    "class_days": _SHOWN_ON,
+    "daily_activity": _SHOWN_ON,
+    "drive_hours": {"timezone": ("chosen.timezone", "the archive's time zone")} | _SHOWN_ON,
+    "idle_windows": _SHOWN_ON,
+    "request_quantiles": {
+        "role": ("chosen.role", "the archive's role in the comparison, by which it keeps its colour")
+    },
+    "selected_transfers": {"timezone": ("chosen.timezone", "the archive's time zone")},
+}
+# What the filter Period offers: a dataset of its own, because filters read their choices from one.
+TIME_PRESETS = "time_presets"
+_PRESETS_METADATA = {
+    "summary": "Lengths of time that the filter Period offers.",
+    "one_row_is": "one row per length",
+    "columns": {"place": "order in the filter", "time_preset": "the last days of the archive's data"},
 }
 
 
@@ -109,6 +149,9 @@ class Dataset:
         """Write the query. Without filters, it can be run directly and has the same columns."""
         if self.name == notes.NAME:
             return notes.write_notes(with_filters=with_filters)
+        if self.name == TIME_PRESETS:
+            rows = ", ".join(f"({place}, '{name}')" for place, name in enumerate(PERIODS, start=1))
+            return f"SELECT * FROM (VALUES {rows}) AS presets (place, time_preset)"  # noqa: S608  # ours
         if not self.is_function:
             return f"SELECT * FROM mart.{self.name}"  # noqa: S608  # one of VIEWS
         choice = write_choice(self.name, with_filters=with_filters)
@@ -118,7 +161,10 @@ class Dataset:
             arguments += ["since => chosen.starts_at", "until => chosen.ends_at"]
         if with_filters:
             if self.name not in OF_OWN_DAYS | OF_CLOSED_DAY:
-                arguments.append(f"since => {write_time('from_dttm', 'chosen')}")
+                since = write_since("chosen")
+                if self.name in OF_LAST_DAY:
+                    since = f"greatest({since}, {write_last_day()})"
+                arguments.append(f"since => {since}")
                 arguments.append(f"until => {write_time('to_dttm', 'chosen')}")
             arguments += [
                 f"{name} => chosen.{name}"
@@ -128,24 +174,32 @@ class Dataset:
                 if name in accepted
             ]
         else:
+            if self.name in OF_LAST_DAY:
+                arguments.append(f"since => {write_last_day(with_filters=False)}")
             arguments += [f"{name} => chosen.{name}" for name in ASKED if (self.name, name) in CHOSEN]
         if self.name in MORE_ARGUMENTS:
             arguments.append(MORE_ARGUMENTS[self.name])
-        columns = ", ".join([*(f"chosen.{name}" for name in MORE_COLUMNS.get(self.name, {})), "answers.*"])
+        columns = ", ".join([*(sql for sql, _ in MORE_COLUMNS.get(self.name, {}).values()), "answers.*"])
         call = ",\n".join(f"    {argument}" for argument in arguments)
+        period = ""
+        if self.name not in OF_OWN_DAYS | OF_CLOSED_DAY:
+            period = write_period("chosen", with_filters=with_filters)
         groupings = f"CROSS JOIN {write_groupings(self.name)}\n" if self.name in GROUPINGS else ""
         return (
-            f"SELECT {columns}\nFROM (\n{choice}\n) AS chosen\n{groupings}"
+            f"SELECT {columns}\nFROM (\n{choice}\n) AS chosen{period}\n{groupings}"
             f"CROSS JOIN LATERAL mart.{self.name}(\n{call}\n) AS answers"
         )
 
     def _read_metadata(self) -> dict[str, Any]:
         if self.name == notes.NAME:
             return notes.METADATA
-        (path,) = SQL_FOLDER.glob(f"*/{self.name}/metadata.yaml")
-        text = path.read_text(encoding="utf-8")
-        metadata: dict[str, Any] = yaml.safe_load(text)
-        return metadata | {"columns": MORE_COLUMNS.get(self.name, {}) | metadata["columns"]}
+        if self.name == TIME_PRESETS:
+            return _PRESETS_METADATA
+        metadata = _read_metadata(self.name)
+        if "columns_of" in metadata:
+            metadata |= {"columns": _read_metadata(metadata["columns_of"])["columns"]}
+        more = {name: text for name, (_, text) in MORE_COLUMNS.get(self.name, {}).items()}
+        return metadata | {"columns": more | metadata["columns"]}
 
     def describe(self, connection: psycopg.Connection) -> dict[str, Any]:
         """Describe the dataset in the form that Superset imports."""
@@ -179,7 +233,7 @@ class Dataset:
         }
 
 
-# The filter sorts archives by this metric, so that measured archives come first.
+# Filters sort their choices by these metrics: measured archives first, short periods first.
 METRICS: dict[str, list[dict[str, Any]]] = {
     "archives": [
         {
@@ -188,14 +242,28 @@ METRICS: dict[str, list[dict[str, Any]]] = {
                 "MIN(array_position(ARRAY['measured', 'synthetic', 'simulated'], kind)::text || archive)"
             ),
         }
-    ]
+    ],
+    TIME_PRESETS: [{"metric_name": "order_of_lengths", "expression": "MIN(place)"}],
 }
+
+
+def _read_metadata(name: str) -> dict[str, Any]:
+    (path,) = SQL_FOLDER.glob(f"*/{name}/metadata.yaml")
+    metadata: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
+    return metadata
 
 
 def _type_name(connection: psycopg.Connection, oid: int) -> str:
     row = connection.execute("SELECT upper(format_type(%s, NULL))", [oid]).fetchone()
     assert row is not None
     return str(row[0])
+
+
+def write_last_day(*, with_filters: bool = True) -> str:
+    """SQL for the beginning of the last local day of the range."""
+    until = write_time("to_dttm", "chosen") if with_filters else "NULL"
+    local = f"coalesce({until}, period.ends_at) AT TIME ZONE chosen.timezone"
+    return f"({local} - INTERVAL '1 day') AT TIME ZONE chosen.timezone"
 
 
 def write_groupings(function: str) -> str:
@@ -206,7 +274,7 @@ def write_groupings(function: str) -> str:
 
 def list_datasets() -> list[Dataset]:
     """List all datasets by name."""
-    return [Dataset(name) for name in sorted([*VIEWS, *FUNCTIONS, notes.NAME])]
+    return [Dataset(name) for name in sorted([*VIEWS, *FUNCTIONS, notes.NAME, TIME_PRESETS])]
 
 
 class _Dumper(yaml.SafeDumper):

@@ -3,18 +3,26 @@
 Superset's charts only say "No results". The charts and their datasets are read from `assets/`.
 """
 
+import textwrap
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from tapewise.dashboards.choices import ASKED, write_choice, write_time, write_value
+from tapewise.dashboards.choices import (
+    ASKED,
+    write_choice,
+    write_period,
+    write_since,
+    write_time,
+    write_value,
+)
 
 ASSETS = Path(__file__).parent / "assets"
 NAME = "page_notes"
 # Functions that only cover gets, whatever the filter says. For other functions, the chart's own condition
 # shows the direction.
-OF_GETS = {"cache_hits", "open_time_bins", "open_time_clusters", "stage_times"}
+OF_GETS = {"cache_hits", "open_time_bins", "open_time_clusters", "recall_latencies", "stage_times"}
 # A get adds and removes nothing.
 OF_PUTS = {"net_growth"}
 OF_ONE_INTERFACE = {"residual_blocks", "size_times"}
@@ -25,6 +33,10 @@ OF_PREPARED = {"lower_envelopes", "residual_blocks", "size_times"}
 OF_CLIENT_CELLS = {
     *("cache_hits", "daily_activity", "flagged_transfers", "hour_profiles", "idle_windows", "monthly_rates"),
     *("open_time_bins", "open_time_clusters", "records", "request_quantiles", "size_times", "user_shares"),
+}
+# Functions that read events of tapes, which an archive may have without any transfer.
+OF_TAPES = {
+    *("drive_hours", "drives_busy", "mount_days", "mount_failures", "mount_steps", "recall_latencies"),
 }
 OF_ALL_TIME = {
     *("failures", "line_fates", "morning_figures", "recorded_changes", "reject_news", "source_states"),
@@ -54,12 +66,12 @@ asked AS (
 {asked},
         CAST({since} AS timestamptz) AS since,
         CAST({until} AS timestamptz) AS until
-    FROM chosen
+    FROM chosen{period}
 ),
 
 charts (
     page, place, chart, view_name, direction, fate, is_of_time, is_of_one_interface, is_of_model,
-    is_of_prepared
+    is_of_prepared, is_of_tapes
 ) AS (
     VALUES
 {charts}
@@ -97,6 +109,20 @@ transfers AS (
         ) AS is_any_in_range
     FROM asked
     CROSS JOIN interfaces
+),
+
+-- How far the logs go. Whether a tape was mounted in the range would take as long to find as a chart.
+logs AS (
+    SELECT
+        to_char(min(states.first_event_at) AT TIME ZONE asked.timezone, 'YYYY-MM-DD HH24:MI') AS first_at,
+        to_char(max(states.last_event_at) AT TIME ZONE asked.timezone, 'YYYY-MM-DD HH24:MI') AS last_at,
+        coalesce(
+            min(states.first_event_at) < coalesce(asked.until, 'infinity')
+            AND max(states.last_event_at) >= coalesce(asked.since, '-infinity'), TRUE
+        ) AS is_in_range
+    FROM asked
+    LEFT JOIN mart.source_states AS states ON asked.archive = states.archive
+    GROUP BY asked.timezone, asked.since, asked.until
 ),
 
 -- The interface that charts of one interface show if none is chosen.
@@ -159,6 +185,7 @@ prepared AS MATERIALIZED (
 SELECT notes.page, notes.place, notes.chart, notes.note
 FROM asked
 CROSS JOIN transfers
+CROSS JOIN logs
 CROSS JOIN LATERAL (
     SELECT
         charts.page,
@@ -193,6 +220,8 @@ CROSS JOIN LATERAL (
             WHEN charts.view_name = 'morning_figures' AND NOT EXISTS (
                 SELECT FROM mart.morning_days(archive => asked.archive)
             ) THEN 'the logs cover no whole day'
+            WHEN charts.is_of_tapes AND NOT logs.is_in_range
+                THEN 'the logs only go from ' || logs.first_at || ' to ' || logs.last_at
             WHEN charts.is_of_time AND NOT transfers.is_any_in_range
                 THEN coalesce(
                     'no transfer that the filters choose ended in this time; those of the archive ended from '
@@ -249,7 +278,7 @@ WHERE notes.note IS NOT NULL"""
 
 def write_notes(*, with_filters: bool) -> str:
     """Write the query. Without filters, it can be run directly and has the same columns."""
-    since = write_time("from_dttm", "chosen") if with_filters else "NULL"
+    since = write_since("chosen") if with_filters else "NULL"
     until = write_time("to_dttm", "chosen") if with_filters else "NULL"
     asked = {name: write_value(name) if with_filters else "NULL" for name in ASKED}
     rows = list(_list_charts())
@@ -260,6 +289,7 @@ def write_notes(*, with_filters: bool) -> str:
         archive=write_word("asked.archive"),
         client=write_word("asked.client"),
         class_of_service=write_word("asked.class_of_service"),
+        period=textwrap.indent(write_period("chosen", with_filters=with_filters), "    "),
         choice=write_choice(NAME, with_filters=with_filters),
         asked=",\n".join(f"        {value}::text AS {name}" for name, value in asked.items()),
         since=since,
@@ -298,8 +328,8 @@ def _list_charts() -> list[tuple[Any, ...]]:
                 (
                     *(dashboard["dashboard_title"], place, chart["slice_name"], view),
                     *(direction or ("get" if view in OF_GETS else "put" if view in OF_PUTS else None), fate),
-                    *(view not in OF_ALL_TIME, view in OF_ONE_INTERFACE, view in OF_A_MODEL),
-                    view in OF_PREPARED,
+                    *(view not in OF_ALL_TIME | OF_TAPES, view in OF_ONE_INTERFACE, view in OF_A_MODEL),
+                    *(view in OF_PREPARED, view in OF_TAPES),
                 )
             )
     return rows

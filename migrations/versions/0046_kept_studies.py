@@ -3,7 +3,7 @@
 from tapewise.migrations.statements import run
 
 revision = "0046"
-down_revision = "0044"
+down_revision = "0045"
 
 
 def upgrade() -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import psycopg
 import yaml
 
+from tapewise.dashboards import notes
 from tapewise.dashboards.datasets import FUNCTIONS, OF_CLOSED_DAY, OF_OWN_DAYS
 from tapewise.schema.tables.mart import SQL_FOLDER
 
@@ -26,9 +27,38 @@ DASHBOARDS = read_all("dashboards")
 DATASETS = read_all("datasets")
 # The tables that say which charts are empty; test_notes.py covers them.
 NOTES = {name for name in CHARTS if name.startswith("notes_")}
-# Charts that have nothing to show in the demo, in which nobody recorded an outage.
-EMPTY_IN_DEMO = {"recorded_changes"}
 DATASET_NAMES = {dataset["uuid"]: name for name, dataset in DATASETS.items()}
+# An archive with events of tapes, which conftest.py adds to the demo, and the page about it.
+TAPES = "tapes"
+SHOWN = {"tape": TAPES}
+ZONES = {"example": "America/Los_Angeles", TAPES: "Europe/Zurich"}
+# Charts that only show something for this archive.
+OF_TAPES = {
+    name
+    for name, chart in CHARTS.items()
+    if DATASET_NAMES.get(chart["dataset_uuid"]) in notes.OF_TAPES - {"recall_latencies"}
+}
+# Charts that have nothing to show in the demo, in which nobody recorded an outage.
+EMPTY_IN_DEMO = {"recorded_changes"} | OF_TAPES
+
+# Functions whose days charts show as weeks or months if there are many.
+OF_DAYS = {name for name, dataset in DATASETS.items() if dataset["columns"][0]["column_name"] == "shown_on"}
+OF_DAYS.add("drive_hours")
+# The groupings of functions that group by one column a call.
+GROUPED = {
+    "cache_hits": "{all,day,month,size_class,interface,class_of_service}",
+    "mount_failures": "{volume,drive}",
+}
+
+
+def write_address(page: str, archive: str) -> str:
+    """Write the address of a page that shows the archive, as Superset's own links do."""
+    name = "NATIVE_FILTER-archive"
+    return (
+        f"superset/dashboard/{DASHBOARDS[page]['slug']}/?native_filters=({name}:(id:{name},ownState:(),"
+        f"extraFormData:(filters:!((col:archive,op:IN,val:!({archive})))),"
+        f"filterState:(label:{archive},value:!({archive}))))"
+    )
 
 
 def charts_of(dashboard: dict[str, Any]) -> list[str]:
@@ -48,6 +78,14 @@ class Choice:
     values: dict[str, str] = field(default_factory=dict)
     since: str | None = None
     until: str | None = None
+
+    @property
+    def grain(self) -> str:
+        """What a bar is, in a chart that shows many days as weeks or months."""
+        if not self.since or not self.until:
+            return "day"
+        days = (datetime.fromisoformat(self.until) - datetime.fromisoformat(self.since)).days
+        return "day" if days <= 100 else "week" if days <= 731 else "month"
 
     def apply(self, question: dict[str, Any]) -> dict[str, Any]:
         """Return the chart's recorded question with these filters, and without post-processing."""
@@ -108,12 +146,16 @@ def _source(connection: psycopg.Connection, dataset: str, choice: Choice) -> tup
         kept = {name: value for name, value in choice.values.items() if name in names}
         conditions = " AND ".join(["TRUE", *(f"{name} = %({name})s" for name in kept)])
         return f"(SELECT * FROM mart.{dataset} WHERE {conditions}) AS answers", kept
-    arguments: dict[str, Any] = {"archive": chosen, **choice.values}
+    values = {name: value for name, value in choice.values.items() if name != "time_preset"}
+    arguments: dict[str, Any] = {"archive": chosen, **values}
     calls = {name: f"%({name})s" for name in arguments if name != "model"}
+    if "time_preset" in choice.values:  # the demo's data end on 1998-10-31
+        assert choice.values["time_preset"] == "last 7 days"
+        calls["since"] = f"TIMESTAMP '1998-10-25' AT TIME ZONE '{ZONES['example']}'"
     for name, value in (("since", choice.since), ("until", choice.until)):
         if value:
             arguments[name] = value
-            calls[name] = f"%({name})s::timestamp AT TIME ZONE 'America/Los_Angeles'"
+            calls[name] = f"%({name})s::timestamp AT TIME ZONE '{ZONES.get(chosen, ZONES['example'])}'"
     if dataset in OF_OWN_DAYS | OF_CLOSED_DAY:
         calls = {name: value for name, value in calls.items() if name not in ("since", "until")}
     if dataset in OF_OWN_DAYS:
@@ -125,6 +167,12 @@ def _source(connection: psycopg.Connection, dataset: str, choice: Choice) -> tup
         (metadata,) = SQL_FOLDER.glob(f"*/{dataset}/metadata.yaml")
         accepted = yaml.safe_load(metadata.read_text())["arguments"]
         calls = {name: value for name, value in calls.items() if name in accepted}
+    if dataset == "selected_transfers":  # of the last local day
+        ends = f"(SELECT max(ended_at AT TIME ZONE '{ZONES['example']}')::date + 1 FROM mart.transfers"
+        ends = f"TIMESTAMP '{choice.until}'" if choice.until else f"{ends} WHERE archive = %(archive)s)"
+        calls["since"] = f"({ends} - INTERVAL '1 day') AT TIME ZONE '{ZONES['example']}'"
+    if dataset == "recall_latencies":
+        calls["grouped_by"] = "'{day}'"
     if dataset == "open_time_clusters":
         calls |= {"size_from_bytes": "0", "boundaries_s": "ARRAY[8, 60, 130]"}
     if dataset == "idle_intervals":
@@ -148,11 +196,15 @@ def _source(connection: psycopg.Connection, dataset: str, choice: Choice) -> tup
         )
         rows = f"mart.{dataset}({given})"
         selected = columns
-        if dataset == "cache_hits":  # the condition of a chart chooses one of the groupings
+        if dataset in OF_DAYS:
+            selected += f", date_trunc('{choice.grain}', starts_on)::date AS shown_on"
+        if dataset in ("drive_hours", "selected_transfers"):
+            rows += " AS hours INNER JOIN mart.archives AS known USING (archive, kind)"
+        if dataset in GROUPED:  # the condition of a chart chooses one of the groupings
             selected = "answers.*"
             rows = (
-                "unnest(ARRAY['all', 'day', 'month', 'size_class', 'interface', 'class_of_service'])"
-                f" AS given (grouping), mart.{dataset}({given}, grouped_by => grouping) AS answers"
+                f"unnest('{GROUPED[dataset]}'::text[]) AS given (grouping),"
+                f" mart.{dataset}({given}, grouped_by => grouping) AS answers"
             )
         parts.append(f"SELECT {selected} FROM {rows}")
     return f"({' UNION ALL '.join(parts)}) AS answers", arguments

@@ -18,11 +18,13 @@ import pytest
 
 from tapewise.dashboards.browser import read_logins
 from tapewise.dashboards.service import Service
+from tapewise.examples.tape_days import write_days
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.settings import Settings
 from tapewise.schema.tables.upgrade import open_ready_warehouse
 from tests.conftest import DEMO_HOME
 from tests.dashboards.api import Api
+from tests.dashboards.assets import TAPES
 
 TREE = Path(__file__).resolve().parents[2]
 
@@ -48,6 +50,7 @@ def service() -> Iterator[Service]:
                 check=True,
                 stdout=subprocess.DEVNULL,
             )
+        load_tapes(home)
         service.start()
         yield service
     finally:
@@ -57,6 +60,20 @@ def service() -> Iterator[Service]:
             [sys.executable, "-m", "tapewise", "--home", home, "db", "remove", "--yes"], cwd=TREE, check=False
         )
         shutil.rmtree(home)
+
+
+def load_tapes(home: Path) -> None:
+    """Load three made-up days of an archive with tapes, because the demo's logs have no events of tapes."""
+    with tempfile.TemporaryDirectory() as folder:
+        write_days(7, 3, Path(folder))
+        logs = sorted(Path(folder, "cta-json").iterdir())
+        given = ["--archive", TAPES, "--kind", "synthetic", "--timezone", "Europe/Zurich", "--format", "cta"]
+        subprocess.run(
+            [sys.executable, "-m", "tapewise", "--home", home, "ingest", *given, *logs],
+            cwd=TREE,
+            check=True,
+            stdout=subprocess.DEVNULL,
+        )
 
 
 @pytest.fixture(scope="session")

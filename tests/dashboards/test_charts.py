@@ -17,6 +17,8 @@ from tests.dashboards.assets import (
     DASHBOARDS,
     EMPTY_IN_DEMO,
     NOTES,
+    OF_TAPES,
+    TAPES,
     Choice,
     as_set,
     charts_of,
@@ -34,6 +36,17 @@ CHOICES = {
         {"archive": "example"}, "1998-10-20T00:00:00", "1998-10-24T00:00:00"
     ),
 }
+CHOICES_OF_TAPES = {
+    "the tapes": Choice({"archive": TAPES}),
+    "a day of the tapes": Choice({"archive": TAPES}, "2025-08-18T00:00:00", "2025-08-19T00:00:00"),
+}
+# Other times, each for one chart of each way to choose an archive and of each way to show days.
+OTHER_TIMES = {
+    "the last 7 days": Choice({"archive": "example", "time_preset": "last 7 days"}),
+    "a year": Choice({"archive": "example"}, "1998-01-01T00:00:00", "1999-01-01T00:00:00"),
+    "three years": Choice({"archive": "example"}, "1996-01-01T00:00:00", "1999-01-01T00:00:00"),
+}
+CHARTS_OF_OTHER_TIMES = ("transfers_by_day", "class_shares", "beside_waits", "size_time_put")
 # The charts that are empty for a choice. With the first two choices, every other chart shows something.
 EMPTY = {
     "nothing chosen": EMPTY_IN_DEMO,
@@ -65,13 +78,19 @@ def dataset_id(viewer: Api, uuid: str, known: dict[str, int] = {}) -> int:  # no
     return known[uuid]
 
 
-@pytest.mark.parametrize("choice", CHOICES)
-@pytest.mark.parametrize("name", sorted(CHARTS.keys() - NOTES))
+@pytest.mark.parametrize(
+    ("name", "choice"),
+    [
+        *((name, choice) for name in sorted(CHARTS.keys() - NOTES - OF_TAPES) for choice in CHOICES),
+        *((name, choice) for name in sorted(OF_TAPES | {"recall_latency"}) for choice in CHOICES_OF_TAPES),
+        *((name, choice) for name in CHARTS_OF_OTHER_TIMES for choice in OTHER_TIMES),
+    ],
+)
 def test_a_chart_shows_what_the_sql_says(
     viewer: Api, reader: psycopg.Connection, name: str, choice: str
 ) -> None:
-    count = check_chart(viewer, reader, name, CHOICES[choice])
-    if choice == "nothing chosen" or choice == "the simulated archive":
+    count = check_chart(viewer, reader, name, (CHOICES | CHOICES_OF_TAPES | OTHER_TIMES)[choice])
+    if choice in ("nothing chosen", "the simulated archive", "the tapes"):
         assert (count == 0) == (name in EMPTY.get(choice, ()))
     if name == "transfers_by_day":
         assert count > 0
@@ -94,15 +113,16 @@ def test_every_chart_answers_without_a_browser(viewer: Api) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", [name for name in CHARTS if CHARTS[name]["params"].get("x_axis") == "starts_on"]
+    "name", [name for name in CHARTS if CHARTS[name]["params"].get("x_axis") in ("starts_on", "shown_on")]
 )
 def test_an_exported_chart_has_local_days_and_no_times(viewer: Api, name: str) -> None:
-    question = Choice().apply(json.loads(CHARTS[name]["query_context"])) | {"result_format": "csv"}
+    choice = Choice({"archive": TAPES if name in OF_TAPES else "example"})
+    question = choice.apply(json.loads(CHARTS[name]["query_context"])) | {"result_format": "csv"}
     question["datasource"] = {"id": dataset_id(viewer, CHARTS[name]["dataset_uuid"]), "type": "table"}
     reply = viewer.post("api/v1/chart/data", question)
     header, *rows = csv.reader(reply.text.removeprefix("\ufeff").splitlines())
-    days = [row[header.index("starts_on")] for row in rows]
-    assert days and all(re.fullmatch(r"1998-10-[0-3][0-9]", day) for day in days), days[:3]
+    days = [row[header.index(CHARTS[name]["params"]["x_axis"])] for row in rows]
+    assert days and all(re.fullmatch(r"(1998-10|2025-08)-[0-3][0-9]", day) for day in days), days[:3]
 
 
 def test_numbers_have_the_units_and_digits_that_a_person_would_write() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from tapewise.dashboards.service import Service
 from tests.dashboards.api import Api
-from tests.dashboards.assets import CHARTS, DATASETS
+from tests.dashboards.assets import CHARTS, DATASETS, TAPES
 from tests.dashboards.conftest import TREE
 from tests.dashboards.test_charts import dataset_id
 
@@ -38,7 +38,7 @@ def test_a_new_archive_is_listed_at_once(service: Service, viewer: Api, tmp_path
     lines = b"".join((TREE / "examples" / "logs" / "hsi.log").read_bytes().splitlines(keepends=True)[:20])
     log.write_bytes(lines)
     before = ask(viewer, "archives", ["archive"])
-    assert {row["archive"] for row in before["data"]} == {"example", "example-on-llnl"}
+    assert {row["archive"] for row in before["data"]} == {"example", "example-on-llnl", TAPES}
     again = ask(viewer, "archives", ["archive"])
     assert (again["is_cached"], again["data"]) == (True, before["data"])
     new = ("--archive", "new", "--format", "hsi", "--timezone", "America/Los_Angeles")
@@ -46,7 +46,7 @@ def test_a_new_archive_is_listed_at_once(service: Service, viewer: Api, tmp_path
     try:
         after = ask(viewer, "archives", ["archive"])
         assert not after["is_cached"]
-        assert {row["archive"] for row in after["data"]} == {"example", "example-on-llnl", "new"}
+        assert {row["archive"] for row in after["data"]} == {"example", "example-on-llnl", TAPES, "new"}
         assert ask(viewer, "archives", ["archive"])["is_cached"]
         # Loading more lines into an existing archive also makes cached answers invalid.
         first = ask(viewer, "source_states", ["source", "line_count"])
@@ -59,6 +59,7 @@ def test_a_new_archive_is_listed_at_once(service: Service, viewer: Api, tmp_path
     assert {row["archive"] for row in ask(viewer, "archives", ["archive"])["data"]} == {
         "example",
         "example-on-llnl",
+        TAPES,
     }
 
 

@@ -22,7 +22,7 @@ CHOICES = {
     "gets": Choice(EXAMPLE | {"direction": "get"}),
     "simulated puts": Choice(SIMULATED | {"direction": "put"}),
     "a year before the logs": Choice(EXAMPLE, "1997-01-01T00:00:00", "1998-01-01T00:00:00"),
-    "four days by the archive's clock": Choice(EXAMPLE, "1998-10-20T00:00:00", "1998-10-24T00:00:00"),
+    "seven days": Choice(EXAMPLE | {"time_preset": "last 7 days"}),
 }
 
 
@@ -81,9 +81,14 @@ def test_the_page_gives_the_reason_for_an_empty_chart(
         ),
         (
             "a year before the logs",
-            "Transfers by day and interface",
+            "Transfers over time, by interface",
             "no transfer that the filters choose ended in this time; those of the archive ended from "
             "1998-10-18 to 1998-10-31",
+        ),
+        (
+            "a year before the logs",
+            "How long recalls took",
+            "the logs only go from 1998-10-18 00:07 to 1998-10-31 22:56",
         ),
     ],
 )

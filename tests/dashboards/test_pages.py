@@ -8,12 +8,20 @@ from typing import Any
 import pytest
 import yaml
 
-from tapewise.dashboards.browser import WINDOW, Browser, open_browser
+from tapewise.dashboards.browser import TIMEOUT_MS, WINDOW, Browser, open_browser
 from tapewise.dashboards.recording import list_filtered, normalise
 from tapewise.dashboards.service import Service
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.tables.upgrade import upgrade
-from tests.dashboards.assets import CHARTS, DASHBOARDS, EMPTY_IN_DEMO, charts_of
+from tests.dashboards.assets import (
+    CHARTS,
+    DASHBOARDS,
+    EMPTY_IN_DEMO,
+    OF_TAPES,
+    SHOWN,
+    charts_of,
+    write_address,
+)
 
 BLANK_BYTES = 100_000  # the smallest picture has 200 kB; a page without its charts had 47 kB
 
@@ -31,7 +39,10 @@ def flatten(text: str) -> str:
 def check_page(browser: Browser, name: str) -> None:
     """Open a dashboard and assert that all its charts are drawn and that nothing was refused."""
     dashboard, charts = DASHBOARDS[name], charts_of(DASHBOARDS[name])
-    browser.open(f"superset/dashboard/{dashboard['slug']}/?force=true")  # nothing from the cache
+    address = f"superset/dashboard/{dashboard['slug']}/?"
+    if name in SHOWN:
+        address = write_address(name, SHOWN[name]) + "&"
+    browser.open(f"{address}force=true")  # nothing from the cache
     for answer in browser.answers:
         assert answer.status == 200, answer.text
         for result in json.loads(answer.text)["result"]:
@@ -40,7 +51,8 @@ def check_page(browser: Browser, name: str) -> None:
     page = browser.page
     assert page.locator("[data-test=chart-grid-component]").count() == len(charts)
     drawn = page.locator(".slice_container canvas").count() + page.locator(".slice_container table").count()
-    empty_count = len(EMPTY_IN_DEMO.intersection(charts))
+    empty = EMPTY_IN_DEMO - OF_TAPES if name in SHOWN else EMPTY_IN_DEMO
+    empty_count = len(empty.intersection(charts))
     assert drawn >= len(charts) - empty_count
     assert page.locator("text=No results were returned").count() == empty_count
     # The text below a chart says what the chart leaves out; reading it takes no click.
@@ -75,7 +87,8 @@ def test_a_dashboard_is_drawn_completely(browser: Browser, pictures: Path, name:
     check_page(browser, name)
     browser.page.remove_listener("console", hear)
     browser.page.remove_listener("response", watch)
-    check_questions(browser, DASHBOARDS[name])
+    archive = SHOWN.get(name, "example")
+    check_questions(browser, DASHBOARDS[name], archive)
     # The window is tall enough; a full-page screenshot would change its height and reload the charts.
     browser.page.screenshot(path=pictures / f"{name}.png")
     assert (pictures / f"{name}.png").stat().st_size > BLANK_BYTES
@@ -84,11 +97,11 @@ def test_a_dashboard_is_drawn_completely(browser: Browser, pictures: Path, name:
     assert all("violates the following Content Security Policy" in each for each in problems)
     # Measured archives come first, then made-up ones such as the demo's, then simulated ones.
     filters = browser.page.locator("[data-test=filter-bar]").inner_text()
-    assert filters.split("\n")[filters.split("\n").index("Archive") :][:3].count("example") == 1
+    assert filters.split("\n")[filters.split("\n").index("Archive") :][:3].count(archive) == 1
     assert "synthetic: MADE-UP logs" in browser.page.locator(".slice_container").first.inner_text()
 
 
-def check_questions(browser: Browser, dashboard: dict[str, Any]) -> None:
+def check_questions(browser: Browser, dashboard: dict[str, Any], archive: str) -> None:
     """Assert that the open page asked the recorded questions about the archive in its filter."""
     listed = browser.ask("api/v1/chart/?q=(page_size:200,columns:!(id,slice_name))")
     titles = {chart["id"]: chart["slice_name"] for chart in listed["result"]}
@@ -99,7 +112,10 @@ def check_questions(browser: Browser, dashboard: dict[str, Any]) -> None:
     }
     for answer in answers:
         for query in answer.question["queries"]:
-            assert {"col": "archive", "op": "IN", "val": ["example"]} in query["filters"]
+            assert {"col": "archive", "op": "IN", "val": [archive]} in query["filters"]
+            # This morning has no period, and the strip shows all days.
+            periods = [each["val"] for each in query["filters"] if each["col"] == "time_preset"]
+            assert periods in ([["last 90 days"]], []), periods
         asked = normalise(answer.question, list_filtered(dashboard))
         title = titles[answer.chart_id]
         assert asked == recorded[title], f"{title}: run `python -m tapewise.dashboards.recording`"
@@ -120,6 +136,41 @@ def test_a_viewer_begins_with_this_morning(browser: Browser, pictures: Path) -> 
     assert len(texts) == 9 and "1,463" in texts[0] and "usual: 1,568" in texts[0]
     browser.page.screenshot(path=pictures / "first.png")
     browser.page.set_viewport_size(WINDOW)
+    check_the_way_to_the_rows(browser, tiles.first.locator("a").get_attribute("href") or "")
+
+
+def check_the_way_to_the_rows(browser: Browser, link: str) -> None:
+    """The first tile leads to its day, and a click on a bar there to the transfers behind it."""
+    browser.open(link.lstrip("/"))
+    # A page may ask twice: before and after it reads the filters of its address.
+    shown = find_answers(browser, "Transfers over time, by interface")[-1]
+    assert sum(number for name, number in shown[0].items() if name != "shown_on") == 1463
+    bars = browser.page.locator("[data-test-chart-name^='Transfers over time'] canvas").bounding_box()
+    assert bars is not None
+    rows = "The transfers behind the charts"
+    before = find_answers(browser, rows)
+    # The lowest part of the only bar is NFT's.
+    browser.page.mouse.click(bars["x"] + 0.5 * bars["width"], bars["y"] + 0.72 * bars["height"])
+    waited_ms = 0
+    while len(answers := find_answers(browser, rows)) == len(before):
+        assert waited_ms < TIMEOUT_MS
+        browser.page.wait_for_timeout(250)
+        waited_ms += 250
+    after = answers[-1]
+    assert {row["interface"] for row in after} == {"nft"} < {row["interface"] for row in before[-1]}
+    for row in after:
+        assert row["ended (local)"].startswith("1998-10-30")
+        assert row["to see its line"].startswith("tapewise explain row transfers ")
+    browser.wait()
+
+
+def find_answers(browser: Browser, title: str) -> list[list[dict[str, Any]]]:
+    """The rows of each answer to the chart with this title."""
+    listed = browser.ask("api/v1/chart/?q=(page_size:200,columns:!(id,slice_name))")
+    (number,) = [chart["id"] for chart in listed["result"] if chart["slice_name"] == title]
+    answers = [answer for answer in browser.answers if answer.chart_id == number]
+    assert all(answer.status == 200 for answer in answers)
+    return [json.loads(answer.text)["result"][0]["data"] for answer in answers]
 
 
 def test_a_renamed_column_is_noticed(browser: Browser, warehouse: Warehouse) -> None:
@@ -136,11 +187,13 @@ def test_a_renamed_column_is_noticed(browser: Browser, warehouse: Warehouse) -> 
 def test_the_filters_are_the_configured_ones() -> None:
     for name, dashboard in DASHBOARDS.items():
         names = [each["name"] for each in dashboard["metadata"]["native_filter_configuration"]]
-        wanted = ["Archive", "Time", "Interface", "Direction", "Client", "Class of service"]
+        wanted = ["Archive", "Period", "Time", "Interface", "Direction", "Client", "Class of service"]
         if name == "morning":  # it is about one day
             wanted = ["Archive"]
+        if name == "tape":  # tapes have no clients
+            wanted = ["Archive", "Period", "Time", "Interface"]
         if name == "growth":  # files are followed, whichever interface moved them
-            wanted = ["Archive", "Time", "Class of service"]
+            wanted = ["Archive", "Period", "Time", "Class of service"]
         assert names == wanted + (["Workload model"] if name == "workload" else [])
         archive = dashboard["metadata"]["native_filter_configuration"][0]
         assert archive["controlValues"]["multiSelect"] is False

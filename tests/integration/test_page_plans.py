@@ -19,6 +19,10 @@ EXCEPTIONS = {
     ),
     # Around the ten minutes in which a silence may have begun or ended.
     "silences": "transfers",
+    # Of the last day of the range.
+    "transfers_behind": "transfers",
+    # No cells have the latencies of recalls.
+    "recall_latency": "stages",
 }
 
 # Charts that read several tables.
