@@ -75,6 +75,7 @@ class DrivesTwin:
         self.mounts = self.dismounts = 0
         self.seconds = dict.fromkeys(("load", "locate", "read", "write", "rewind", "unload"), 0.0)
         self.left = self.plan_count = 0
+        self.changes: dict[str, list[tuple[float, int]]] = {"drives": [], "robots": []}
         self.written: simpy.Event | None = None
 
     def run(self, jobs: list[tuple[float, bool, TwinFile]]) -> "DrivesTwin":
@@ -162,7 +163,12 @@ class DrivesTwin:
     def _move(self) -> Steps:
         with self.robots.request() as robot:
             yield robot
+            self._use("robots", 1)
             yield self.env.timeout(self.library.robots.move_s)
+            self._use("robots", -1)
+
+    def _use(self, what: str, change: int) -> None:
+        self.changes[what].append((self.env.now, change))
 
     def _take(self, step: str, seconds: float) -> simpy.Event:
         self.seconds[step] += seconds
@@ -174,6 +180,7 @@ class DrivesTwin:
             drive.doing, drive.called = "empty", self.env.event()
             self._dispatch()
             yield drive.called
+            self._use("drives", 1)
             cartridge = drive.cartridge
             assert cartridge is not None
             yield from self._move()
@@ -187,7 +194,9 @@ class DrivesTwin:
                 drive.doing, drive.called = "mounted", self.env.event()
                 called = drive.called
                 self._dispatch()
+                self._use("drives", -1)
                 yield called | self.env.timeout(recalls.lazy_s)
+                self._use("drives", 1)
                 if drive.doing == "leaving" or not called.triggered:
                     break
             drive.doing = "leaving"
@@ -196,6 +205,7 @@ class DrivesTwin:
             yield self._take("unload", group.unload_s)
             yield from self._move()
             self.dismounts += 1
+            self._use("drives", -1)
             cartridge.drive, drive.cartridge = None, None
 
     def _serve(self, drive: TwinDrive, cartridge: TwinCartridge, head: float, served: int) -> Steps:

@@ -41,7 +41,7 @@ from tapewise.simulator.results import TIME_COLUMNS, Run
 SOURCE = "simulation"
 _TOTAL_COLUMNS = (
     "event_count", "staged_count", "joined_count", "stored_count", "stored_bytes", "purge_count",
-    "purged_count", "purged_bytes", "disk_used_bytes", "moved_bytes", "tapes",
+    "purged_count", "purged_bytes", "disk_used_bytes", "moved_bytes", "tapes", "levels",
 )  # fmt: skip
 
 

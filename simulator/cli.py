@@ -25,7 +25,8 @@ from tapewise.simulator.caches_cli import cache
 from tapewise.simulator.capacities import TypedSize
 from tapewise.simulator.comparisons_cli import compare
 from tapewise.simulator.descriptions import describe_plan, describe_run, get_run, list_runs
-from tapewise.simulator.grids_cli import study
+from tapewise.simulator.figures_cli import figure
+from tapewise.simulator.grids_cli import list_or_drop, study
 from tapewise.simulator.inputs import (
     Requests,
     describe_options,
@@ -48,7 +49,9 @@ def simulate() -> None:
 simulate.add_command(cache)
 simulate.add_command(check_machine)
 simulate.add_command(compare)
+simulate.add_command(figure)
 simulate.add_command(show_machine)
+simulate.add_command(list_or_drop)
 simulate.add_command(study)
 
 
@@ -156,7 +159,7 @@ def run(
     Example: tapewise simulate run --machine llnl-unitree-1998 --trace hpss --into rebuilt
     """
     # The compiler takes seconds to load; the other commands need not wait for it.
-    from tapewise.simulator.studies import keep_run, plan_run  # noqa: PLC0415
+    from tapewise.simulator.plans import keep_run, plan_run  # noqa: PLC0415
 
     if sum(one is not None for one in (archive, model, trace_file)) != 1:
         raise click.UsageError("say what to run: one of --trace, --model and --trace-file")

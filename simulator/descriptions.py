@@ -15,15 +15,19 @@ from tapewise.schema.texts import escape_controls
 from tapewise.simulator.capacities import format_size
 from tapewise.simulator.libraries import Library
 from tapewise.simulator.machines import Machine
-from tapewise.simulator.results import STORED_TIMES
+from tapewise.simulator.results import STORED_TIMES, Level
 
 if TYPE_CHECKING:  # importing it loads the compiler
     from tapewise.simulator.calibrations import Check
-    from tapewise.simulator.studies import Plan
+    from tapewise.simulator.plans import Plan
 
 _ORDERS = {"arrival": "in order of arrival", "record": "in order of record", "nearest": "the nearest first"}
 # The names of the causes in the table, in the order of STORED_TIMES.
 _CAUSES = ("user", "port", "file", "drive", "load", "room", "latency", "staging", "transfer", "contention")
+_QUEUES = {
+    "user": "their user's limit", "port": "a port", "file": "another request for their file",
+    "drive": "a drive", "load": "a load", "locate": "the way to the file", "space": "room on disk",
+}  # fmt: skip
 # A calibrated machine whose hit ratio is further from the measured one is not the measured one.
 MOST_OFF_RATIO = 0.02
 
@@ -187,7 +191,12 @@ def _describe_ghosts(plan: "Plan") -> Iterator[str]:
     )
     yield from _list_outside(outside)
     if abs(found.simulated_ratio - found.measured_ratio) > MOST_OFF_RATIO:
-        yield style_warning("the machine that the log is said to be measured on does not give its hit ratio")
+        yield style_warning(
+            "the machine that the log is said to be measured on gives a hit ratio of"
+            f" {found.simulated_ratio:.3f}, but {found.measured_ratio:.3f} was measured: it had another disk"
+            " or purge. Correct the file, or name the right machine with --measured-on, before you believe an"
+            " answer for another disk"
+        )
 
 
 def _list_outside(outside: Sequence["Check"]) -> Iterator[str]:
@@ -232,8 +241,11 @@ def describe_run(connection: psycopg.Connection, run: RunSummary) -> Iterator[st
         f"  in the whole run, {totals['staged_count']:,} staged from tape, {totals['stored_count']:,} stored"
         f" to tape; {totals['purge_count']:,} purges removed {totals['purged_count']:,} files"
     )
+    # An earlier version stored none.
+    levels = {name: Level(**level) for name, level in totals.get("levels", {}).items()}
+    yield from _describe_levels(levels)
     if totals.get("tapes"):
-        yield from _describe_tapes(totals["tapes"], run.placement)
+        yield from _describe_tapes(totals["tapes"], levels, run.placement)
     if run.unfinished_count:  # only from an earlier version, which kept unfinished runs
         yield (
             f"  {run.unfinished_count:,} never ended, so no means are shown: those of the others say nothing"
@@ -249,8 +261,8 @@ def describe_run(connection: psycopg.Connection, run: RunSummary) -> Iterator[st
     sample_s = run.options.get("sample_s")
     if sample_s is not None:
         yield (
-            f"  mart.simulation_samples has the machine's state every {sample_s:,.0f} s: a maximum of these"
-            " samples need not be the peak."
+            f"  mart.simulation_samples has the machine's state every {sample_s:,.0f} s, and means and peaks"
+            " of the time between."
         )
     if run.is_circular:
         yield "  Its requests are made up: comparing it with the archive that they come from is circular."
@@ -266,6 +278,11 @@ def _describe_bracket(options: Mapping[str, Any]) -> Iterator[str]:
         yield (
             f"  in the whole run, {counts[own]:,} gets miss, if a share of {options['tail']:.3f} of the"
             f" intervals between uses is longer than the log; {others}"
+        )
+    if options.get("evident_count"):
+        yield (
+            f"  of {options['evident_count']:,} first gets of files from before the log,"
+            f" {options['agreeing_count']:,} found in this run what was measured"
         )
 
 
@@ -295,7 +312,32 @@ def _describe_times(connection: psycopg.Connection, run: RunSummary, zone: ZoneI
         yield f"  {name:<14}{count:>11,}" + "".join(f"{value:>11.2f}" for value in seconds)
 
 
-def _describe_tapes(tapes: Mapping[str, Any], placement: str | None) -> Iterator[str]:
+def _describe_levels(levels: Mapping[str, Level]) -> Iterator[str]:
+    """Yield how far the machine was used, and its longest queues."""
+    used = {"busy_ports": "ports", "busy_drives": "drives", "busy_robots": "robots", "disk_used": "disk"}
+    parts = []
+    for name, shown in used.items():
+        level = levels.get(name)
+        ratio = level.utilisation_ratio if level else None
+        if level is not None and level.capacity is not None and ratio is not None:
+            most, least = (
+                (f"{level.peak:,.0f}", f"{level.capacity:,.0f}")
+                if name != "disk_used"
+                else (format_size(round(level.peak)), format_size(round(level.capacity)))
+            )
+            parts.append(f"{shown} {ratio:.1%} (at most {most} of {least})")
+    if parts:
+        yield f"  in use while requests came: {', '.join(parts)}"
+    queues = {name.removesuffix("_waits"): round(level.peak) for name, level in levels.items()
+              if name.endswith("_waits") and level.peak}  # fmt: skip
+    if queues:
+        waits = ", ".join(f"{count:,} for {_QUEUES[name]}" for name, count in queues.items())
+        yield f"  most requests that waited at a time: {waits}"
+
+
+def _describe_tapes(
+    tapes: Mapping[str, Any], levels: Mapping[str, Level], placement: str | None
+) -> Iterator[str]:
     """Yield what the drives did in the whole run, where cartridges have an identity."""
     recalls, mounts = tapes["recall_count"], tapes["recall_mount_count"]
     yield (
@@ -304,9 +346,13 @@ def _describe_tapes(tapes: Mapping[str, Any], placement: str | None) -> Iterator
         " mounts" + (f" ({recalls / mounts:.2f} each)" if mounts else "")
     )
     hours = {name: seconds / 3600 for name, seconds in tapes["drive_s"].items()}
-    robot = hours["fetch"] + hours["return"]
+    robot_h = hours["fetch"] + hours["return"]
+    robot = f"robot and waits for one {robot_h:,.1f}"
+    if robots := levels.get("busy_robots"):
+        moved_h = robots.total_s / 3600
+        robot = f"robot {moved_h:,.1f}, wait for a robot {max(0.0, robot_h - moved_h):,.1f}"
     yield (
-        f"  drive hours: robot {robot:,.1f}, load {hours['load']:,.1f}, locate {hours['locate']:,.1f},"
+        f"  drive hours: {robot}, load {hours['load']:,.1f}, locate {hours['locate']:,.1f},"
         f" read {hours['read']:,.1f}, write {hours['write']:,.1f}, rewind {hours['rewind']:,.1f}, unload"
         f" {hours['unload']:,.1f}; idle with a cartridge {hours['mounted']:,.1f}, empty {hours['empty']:,.1f}"
     )

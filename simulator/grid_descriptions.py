@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Sequence
 
 from tapewise.simulator.grid_statistics import LEAST_SEEDS, Difference, compare, spread, take
-from tapewise.simulator.grids import LOST, Grid, Result
+from tapewise.simulator.grids import LOST, Grid
+from tapewise.simulator.results import Result
 
 _COLUMNS = {
     **{f"lost_{cause}_h": f"{cause} lost h" for cause in LOST},
@@ -13,6 +14,11 @@ _COLUMNS = {
     "miss_count": "misses",
     "mount_count": "mounts",
     "drive_h": "drive h",
+    "drive_utilisation_ratio": "drives used",
+    "robot_utilisation_ratio": "robots used",
+    "port_utilisation_ratio": "ports used",
+    "disk_utilisation_ratio": "disk used",
+    "cost_per_year": "cost a year",
 }
 # An option is best if it is not worse than any other in all of these.
 _JUDGED = ("lost_h", "put_wait_p95_s", "get_wait_p95_s", "miss_count")
@@ -24,7 +30,8 @@ def describe_results(grid: Grid, results: Sequence[Result], *, is_trace: bool) -
     yield f"Medians over {seeds} {_plural('seed', seeds)}; of lost hours, also the quartiles."
     yield "  Lost hours are those of all requests together: waits for the user's limit, a port, a file, a"
     yield "  drive or room, and contention, but not loading. p95 is of single requests' waits, with loading."
-    yield "  A get that joins the stage of another neither hits nor misses."
+    yield "  A get that joins the stage of another neither hits nor misses. Used: the share in use, on"
+    yield "  average over the time in which requests come."
     if is_trace:
         yield "  The requests are the same with each seed. Seeds only change what is drawn: files on disk at"
         yield "  the start, and the machine's times. The intervals say nothing about other weeks: for these,"

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median, quantiles
 
-from tapewise.simulator.grids import Result
+from tapewise.simulator.results import Result
 
 # With fewer seeds, not even the interval from the least to the greatest difference covers 95 %.
 LEAST_SEEDS = 6

@@ -5,7 +5,7 @@ seed, which shows much smaller differences than means of independent runs would.
 """
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
@@ -16,10 +16,11 @@ import polars as pl
 from tapewise.schema.errors import SimulationError
 from tapewise.simulator.calibrations import Calibration, find_hits
 from tapewise.simulator.inputs import Requests
+from tapewise.simulator.libraries import Library
 from tapewise.simulator.machines import Machine
-from tapewise.simulator.results import Run
+from tapewise.simulator.plans import plan_run, refuse_stuck
+from tapewise.simulator.results import Result, Run
 from tapewise.simulator.runs import run_trace
-from tapewise.simulator.studies import plan_run, refuse_stuck
 from tapewise.simulator.variants import Variant
 
 # What makes a job longer than it would be alone on a machine without limits (LLNL, appendix B, section 7: the
@@ -41,6 +42,8 @@ WAITS = (
     "locate_wait_s",
     "space_wait_s",
 )
+# What a machine has a limited amount of, by its name in `Totals.levels`.
+USED = {"drive": "busy_drives", "robot": "busy_robots", "port": "busy_ports", "disk": "disk_used"}
 QUANTILES = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
 FIGURES = (
     "lost_h",
@@ -50,25 +53,19 @@ FIGURES = (
     "miss_count",
     "mount_count",
     "drive_h",
+    *(f"{name}_utilisation_ratio" for name in USED),
+    "disk_peak_bytes",
+    "drive_queue_peak_count",
+    "cost_per_year",
 )
 
 
 @dataclass(frozen=True)
-class Result:
-    """The figures of one run, by name (FIGURES); null where the machine or the requests have no such thing.
-
-    `is_warm` is whether the disk was in normal use from the beginning.
-    """
-
-    variant: int
-    seed: int
-    figures: dict[str, float | None]
-    is_warm: bool
-
-
-@dataclass(frozen=True)
 class Grid:
-    """What to run: `read_requests` gives the requests of a seed. The others are as in `plan_run`."""
+    """What to run: `read_requests` gives the requests of a seed.
+
+    What is in `kept`, as (place of the variant, seed), is not run again. The others are as in `plan_run`.
+    """
 
     variants: Sequence[Variant]
     seeds: Sequence[int]
@@ -76,26 +73,36 @@ class Grid:
     measured_on: Machine | None = None
     assumes_origins: bool = False
     calibration: Calibration | None = None
+    kept: Collection[tuple[int, int]] = ()
+
+    @property
+    def missing(self) -> list[tuple[int, list[int]]]:
+        """The seeds with runs that are not kept, and the places of their variants."""
+        found = [
+            (seed, [place for place in range(len(self.variants)) if (place, seed) not in self.kept])
+            for seed in self.seeds
+        ]
+        return [(seed, places) for seed, places in found if places]
 
 
 def run_grid(grid: Grid, *, job_count: int | None = None) -> Iterator[Result]:
-    """Run all variants with all seeds on several cores, and yield the results seed by seed.
+    """Run all variants with all seeds on several cores, and yield the results seed by seed; not what is kept.
 
     The results do not depend on the number of cores (by default, all). Raises as `plan_run` and `run_trace`,
     and SimulationError if requests never end on one of the machines.
     """
     tasks = (
-        (number, seed, given, variant.machine, grid)
-        for seed in grid.seeds
+        (number, seed, given, grid.variants[number].machine, grid)
+        for seed, numbers in grid.missing
         for given in (grid.read_requests(seed),)
-        for number, variant in enumerate(grid.variants)
+        for number in numbers
     )
     if job_count == 1:
         yield from (_run_one(*task) for task in tasks)
         return
     # polars has threads, which a forked process would be without.
     with ProcessPoolExecutor(job_count or os.cpu_count() or 1, mp_context=get_context("spawn")) as pool:
-        bare = replace(grid, read_requests=_no_requests)
+        bare = replace(grid, read_requests=_no_requests, kept=())
         running = [pool.submit(_run_one, *task[:-1], bare) for task in tasks]
         try:
             for each in running:
@@ -103,7 +110,7 @@ def run_grid(grid: Grid, *, job_count: int | None = None) -> Iterator[Result]:
         except BrokenProcessPool as error:
             raise SimulationError(
                 "a process of the study was killed, perhaps because memory ran out",
-                hint="Use fewer processes: --jobs 1.",
+                hint="Use fewer processes: --jobs 1. Runs that ended are kept, unless --no-keep was given.",
             ) from error
         finally:
             pool.shutdown(cancel_futures=True)
@@ -128,10 +135,10 @@ def _run_one(number: int, seed: int, given: Requests, machine: Machine, grid: Gr
         machine, plan.given.trace, seed=seed, inventory=plan.held.inventory, sample_s=max(last_s, 1.0)
     )
     refuse_stuck(plan, run)
-    return Result(number, seed, measure(run), run.totals.steady_s == 0)
+    return Result(number, seed, measure(run, machine), run.totals.steady_s == 0)
 
 
-def measure(run: Run) -> dict[str, float | None]:
+def measure(run: Run, machine: Machine) -> dict[str, float | None]:
     """Return the figures of a run. Seconds that jobs lost are those of LLNL's sums, in hours of jobs."""
     jobs = run.jobs.with_columns(wait_s=pl.sum_horizontal(WAITS), is_hit=find_hits(run))
     # Less than some microseconds are only errors of rounding.
@@ -146,9 +153,28 @@ def measure(run: Run) -> dict[str, float | None]:
     figures["hit_ratio"] = hit_count / get_count if get_count else None
     # Gets that join the stage of another job neither hit nor miss.
     figures["miss_count"] = float(jobs["is_staged"].sum()) if get_count else None
-    tapes = run.totals.tapes
+    tapes, levels = run.totals.tapes, run.totals.levels
     figures["mount_count"] = float(tapes.mount_count) if tapes else None
     figures["drive_h"] = (
         sum(seconds for step, seconds in tapes.drive_s.items() if step != "empty") / 3600 if tapes else None
     )
+    for name, level in USED.items():
+        figures[f"{name}_utilisation_ratio"] = levels[level].utilisation_ratio if level in levels else None
+    figures["disk_peak_bytes"] = levels["disk_used"].peak
+    has_drives = "busy_drives" in levels
+    figures["drive_queue_peak_count"] = levels["drive_waits"].peak if has_drives else None
+    figures["cost_per_year"] = _price(run, machine)
     return {name: figures[name] for name in FIGURES}
+
+
+def _price(run: Run, machine: Machine) -> float | None:
+    """Return what a machine costs in a year, None without prices."""
+    if machine.prices is None:
+        return None
+    tapes = machine.tapes
+    return machine.prices.sum_year(
+        drive_count=tapes.drive_count if tapes else 0,
+        robot_count=tapes.robots.count if isinstance(tapes, Library) else 0,
+        cartridge_count=run.totals.tapes.cartridge_count if run.totals.tapes else 0,
+        disk_bytes=machine.disk.capacity_bytes,
+    )

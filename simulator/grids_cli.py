@@ -2,25 +2,45 @@
 
 import json
 import sys
-from collections.abc import Sequence
-from contextlib import closing
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import asdict, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+import psycopg
 import rich.progress
 from rich.console import Console
 
-from tapewise.schema.database import Role
+from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.settings import Settings
 from tapewise.schema.tables.upgrade import open_ready_warehouse
+from tapewise.schema.texts import escape_controls
+from tapewise.simulator.archives import check_name
 from tapewise.simulator.descriptions import describe_plan, style_warning
-from tapewise.simulator.inputs import Requests, read_archive_requests, read_file_requests, read_model_requests
+from tapewise.simulator.inputs import (
+    Requests,
+    describe_options,
+    read_archive_requests,
+    read_file_requests,
+    read_model_requests,
+)
+from tapewise.simulator.kept_studies import (
+    Study,
+    drop_study,
+    keep_result,
+    list_studies,
+    open_study,
+    read_results,
+)
 from tapewise.simulator.machines import find_machine
+from tapewise.simulator.results import Result
 from tapewise.simulator.variants import list_variants, parse_change
 
 if TYPE_CHECKING:  # importing it loads the compiler
-    from tapewise.simulator.grids import Grid, Result
+    from tapewise.simulator.grids import Grid
 
 
 @click.command(name="study")
@@ -57,6 +77,16 @@ if TYPE_CHECKING:  # importing it loads the compiler
 @click.option(
     "--jobs", "job_count", type=click.IntRange(1), help="Processes at a time.  [default: one per core]"
 )
+@click.option(
+    "--name", help="The name of the study.  [default: the requests and the machine's title]", metavar="NAME"
+)
+@click.option("--no-keep", "is_kept", is_flag=True, flag_value=False, default=True, help="Keep no results.")
+@click.option(
+    "--keep-archive",
+    "into",
+    metavar="NAME",
+    help="Write a run of the last combination of values, with the first seed, as a simulated archive.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per run, each on its own line.")
 @click.pass_obj
 def study(
@@ -70,23 +100,28 @@ def study(
     measured_name: str | None,
     assumes_origins: bool,
     job_count: int | None,
+    name: str | None,
+    is_kept: bool,
+    into: str | None,
     as_json: bool,
 ) -> None:
     """Compare variants of a machine: run each combination of values, with several seeds.
 
     A FIELD is a path in the machine file, such as users.limit_count or tapes.drives.0.count;
     disk.capacity_bytes is the size of the disk. With one seed, all machines serve the same requests with the
-    same random draws, so they are compared seed by seed. Nothing is stored; `simulate run` keeps a run.
+    same random draws, so they are compared seed by seed. Each run is kept as soon as it ends
+    (`mart.study_results`): the same command, started again, computes only what is missing.
 
     Example: tapewise simulate study --machine llnl-unitree-1998 --trace hpss users.limit_count=10,20
     """
     # The compiler takes seconds to load; the other commands need not wait for it.
     from tapewise.simulator.grid_descriptions import describe_results  # noqa: PLC0415
     from tapewise.simulator.grids import Grid  # noqa: PLC0415
-    from tapewise.simulator.studies import has_same_disk, plan_run  # noqa: PLC0415
+    from tapewise.simulator.plans import has_same_disk, keep_run, plan_run  # noqa: PLC0415
 
     if sum(one is not None for one in (archive, model, trace_file)) != 1:
         raise click.UsageError("say what to run: one of --trace, --model and --trace-file")
+    _check_names(name, into, is_kept=is_kept)
     machine = find_machine(machine_name)
     variants = list_variants(machine, [parse_change(text) for text in changes])
     measured_on = find_machine(measured_name) if measured_name else None
@@ -94,6 +129,9 @@ def study(
         measured_on = machine
 
     with open_ready_warehouse(settings) as warehouse:
+        if into is not None:
+            with closing(warehouse.connect(Role.LOADER)) as loader:
+                check_name(loader, into)
         given = read_file_requests(trace_file) if trace_file is not None else None
         if archive is not None:
             with closing(warehouse.connect(Role.READER)) as reader:
@@ -114,7 +152,36 @@ def study(
             click.echo("\n".join(describe_plan(plan)))
         seeds = range(1, seed_count + 1)
         grid = Grid(variants, seeds, read_requests, measured_on, assumes_origins, plan.calibration)
-        results = _run(grid, job_count)
+        with _open(warehouse, is_kept=is_kept) as keeper:
+            kept_in = None
+            if keeper is not None:
+                options = describe_options(
+                    measured_on=measured_on.title if measured_on else None,
+                    assumes_origins=assumes_origins or None,
+                )
+                kept_in = open_study(
+                    keeper,
+                    name,
+                    plan.given,
+                    machine,
+                    measured_on=measured_on,
+                    assumes_origins=assumes_origins,
+                    options=options,
+                    now=datetime.now(UTC),
+                )
+            results = _run(grid, job_count, keeper, kept_in, is_silent=as_json)
+        if into is not None:
+            last = variants[-1]
+            chosen = plan_run(
+                read_requests(1),
+                last.machine,
+                seed=1,
+                measured_on=measured_on,
+                assumes_origins=assumes_origins,
+                calibration=plan.calibration,
+                options=describe_options(study=kept_in.name if kept_in else None, option=last.name),
+            )
+            keep_run(warehouse, into, chosen, now=datetime.now(UTC))
     if as_json:
         for each in results:
             variant = variants[each.variant]
@@ -126,12 +193,82 @@ def study(
     click.echo("\n".join(describe_results(grid, results, is_trace=given is not None)))
 
 
-def _run(grid: "Grid", job_count: int | None) -> "Sequence[Result]":
+def _check_names(name: str | None, into: str | None, *, is_kept: bool) -> None:
+    if name is not None and not is_kept:
+        raise click.UsageError("--name goes with a study that is kept")
+    for option, text in (("--name", name), ("--keep-archive", into)):
+        if text is not None and (not text.strip() or not text.isprintable()):
+            raise click.BadParameter("a name is printable text", param_hint=f"'{option}'")
+
+
+@contextmanager
+def _open(warehouse: Warehouse, *, is_kept: bool) -> Iterator[psycopg.Connection | None]:
+    """Yield the connection that keeps runs, or None if none are kept."""
+    if not is_kept:
+        yield None
+        return
+    with closing(warehouse.connect(Role.LOADER, autocommit=True)) as loader:
+        yield loader
+
+
+def _run(
+    grid: "Grid",
+    job_count: int | None,
+    loader: psycopg.Connection | None,
+    study: Study | None,
+    *,
+    is_silent: bool,
+) -> Sequence[Result]:
+    """Run what is missing, keep each run, and return all, those that were kept before included."""
     from tapewise.simulator.grids import run_grid  # noqa: PLC0415  # loads the compiler
 
-    found = run_grid(grid, job_count=job_count)
+    results = []
+    if loader is not None and study is not None:
+        results = read_results(loader, study, grid.variants, grid.seeds)
+        grid = replace(grid, kept={(each.variant, each.seed) for each in results})
+    total = sum(len(places) for _, places in grid.missing)
+    if study is not None and not is_silent:
+        before = f", {len(results):,} of them from before" if results else ""
+        click.echo(f"Study '{escape_controls(study.name)}': {total + len(results):,} runs{before}.")
     console = Console(stderr=True, file=sys.__stderr__)
-    if not console.is_terminal:
-        return list(found)
-    total = len(grid.variants) * len(grid.seeds)
-    return list(rich.progress.track(found, "runs", total=total, console=console, transient=True))
+    found: Iterable[Result] = run_grid(grid, job_count=job_count)
+    if console.is_terminal:
+        found = rich.progress.track(found, "runs", total=total, console=console, transient=True)
+    for each in found:
+        if loader is not None and study is not None:
+            keep_result(loader, study, grid.variants[each.variant], each, now=datetime.now(UTC))
+        results.append(each)
+    return sorted(results, key=lambda each: (each.seed, each.variant))
+
+
+@click.command(name="studies")
+@click.option("--drop", "name", metavar="NAME", help="Drop this study with its runs.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON object per study, each on its own line."
+)
+@click.pass_obj
+def list_or_drop(settings: Settings, name: str | None, as_json: bool) -> None:
+    """List the kept studies, or drop one of them. `mart.study_results` has their runs.
+
+    Example: tapewise simulate studies
+    """
+    with open_ready_warehouse(settings) as warehouse:
+        if name is not None:
+            with closing(warehouse.connect(Role.LOADER, autocommit=True)) as loader:
+                drop_study(loader, name)
+            click.echo(escape_controls(f"Dropped study '{name}'."))
+            return
+        with closing(warehouse.connect(Role.READER)) as reader:
+            found = list_studies(reader)
+    for each in found:
+        if as_json:
+            click.echo(json.dumps(asdict(each), default=str))
+            continue
+        click.echo(
+            escape_controls(
+                f"{each.study}: {each.run_count:,} runs of {each.option_count:,} options with"
+                f" {each.seed_count:,} seeds, begun {each.created_at:%Y-%m-%d %H:%M}Z"
+            )
+        )
+    if not found and not as_json:
+        click.echo("No kept study yet: `tapewise simulate study --help`.")

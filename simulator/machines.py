@@ -9,7 +9,9 @@ removed from disk.
 """
 
 import math
+import re
 import tomllib
+from difflib import get_close_matches
 from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -20,6 +22,7 @@ from tapewise.schema.errors import MachineError
 from tapewise.simulator.libraries import Library
 from tapewise.simulator.parts import Bytes, Count, Interval, Part, Rate, Ratio, Seconds
 from tapewise.simulator.policies import RANKS, format_size_age, parse_policy
+from tapewise.simulator.prices import Prices
 
 _FOLDER = files("tapewise.simulator") / "machines"
 
@@ -267,6 +270,15 @@ class Machine(Part):
     disk: Disk
     purge: Purge | None = None
     tapes: _Tapes | None = None
+    prices: Prices | None = None
+
+    @model_validator(mode="after")
+    def _check_prices(self) -> Self:
+        if self.prices is not None and not isinstance(self.tapes, Library):
+            for name in ("robot", "cartridge"):
+                if getattr(self.prices, f"{name}_per_year") is not None:
+                    raise ValueError(f"prices.{name}_per_year needs tapes.cartridges: others are not counted")
+        return self
 
     @model_validator(mode="after")
     def _check_purge(self) -> Self:
@@ -320,17 +332,18 @@ def _read_tables(path: Path) -> dict[str, Any]:
         raise MachineError(f"{path}: not valid TOML: {error}") from error
 
 
-def find_faults(path: Path) -> list[str]:
-    """Return what is wrong with a machine file: for each fault, its field and the reason.
+def find_faults(path: Path) -> tuple[list[str], str]:
+    """Return what is wrong with a machine file (for each fault, its field and the reason), and a hint.
 
     Contradictions between fields are only found once the fields themselves are right. Raises MachineError if
     the file cannot be read or is not valid TOML.
     """
+    tables = _read_tables(path)
     try:
-        Machine.model_validate(_read_tables(path))
+        Machine.model_validate(tables)
     except ValidationError as error:
-        return _describe_faults(error)
-    return []
+        return _describe_faults(error), name_example(tables)
+    return [], ""
 
 
 def parse_machine(tables: dict[str, Any], name: str) -> Machine:
@@ -342,7 +355,7 @@ def parse_machine(tables: dict[str, Any], name: str) -> Machine:
         more = f" (and {len(others)} more)" if others else ""
         raise MachineError(
             f"{name}: {first}{more}",
-            hint="`tapewise simulate machine llnl-unitree-1998` shows a complete machine file.",
+            hint=name_example(tables),
         ) from error
 
 
@@ -359,10 +372,50 @@ def _describe_faults(error: ValidationError) -> list[str]:
     ]
     for each in sorted(found, key=lambda each: each["type"] != "extra_forbidden"):
         field = ".".join(str(part) for part in each["loc"] if part not in (_LIBRARY, _SILOS)) or "machine"
-        is_unknown = each["type"] == "extra_forbidden"
-        reason = "there is no such key" if is_unknown else each["msg"].removeprefix("Value error, ")
-        faults.append(f"{field}: {reason}")
+        faults.append(f"{field}: {_describe_fault(each)}")
     return faults
+
+
+def _describe_fault(fault: Any) -> str:
+    """Describe a fault in the words of a machine file, instead of those of Python."""
+    given, limits = fault["input"], fault.get("ctx", {})
+    shown = f"'{given}'" if isinstance(given, str) else f"{given}"
+    text = _FAULTS.get(fault["type"])
+    if text is None:
+        return str(fault["msg"]).removeprefix("Value error, ")
+    close = get_close_matches(str(given), re.findall(r"'([^']+)'", str(limits.get("expected"))), n=1)
+    meant = f": did you mean '{close[0]}'?" if close else ""
+    return text.format(given=shown, **limits) + meant
+
+
+_WHOLE, _NUMBER = "must be a whole number, not {given}", "must be a number, not {given}"
+_TABLE, _LIST = "must be a table of fields, not {given}", "must be a list, not {given}"
+# What pydantic calls a fault, and what we say.
+_FAULTS = {
+    "extra_forbidden": "there is no such key",
+    "missing": "it is missing",
+    "int_type": _WHOLE,
+    "float_type": _NUMBER,
+    "finite_number": _NUMBER,
+    "string_type": "must be a text in quotes, not {given}",
+    "model_type": _TABLE,
+    "model_attributes_type": _TABLE,
+    "dict_type": _TABLE,
+    "tuple_type": _LIST,
+    "list_type": _LIST,
+    "greater_than": "must be above {gt:g}, not {given}",
+    "greater_than_equal": "must be at least {ge:g}, not {given}",
+    "less_than_equal": "must be at most {le:g}, not {given}",
+    "multiple_of": "must be a multiple of {multiple_of:g}, not {given}",
+    "literal_error": "must be {expected}, not {given}",
+    "too_short": "must have an entry",
+}
+
+
+def name_example(tables: dict[str, Any]) -> str:
+    """Return a hint at a bundled machine whose tapes are described as in these tables."""
+    name = "lto9-hpss" if _name_tapes(tables.get("tapes")) == _LIBRARY else "llnl-unitree-1998"
+    return f"`tapewise simulate machine {name}` shows a complete machine file."
 
 
 def find_machine(name: str) -> Machine:

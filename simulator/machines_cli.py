@@ -31,10 +31,11 @@ def check_machine(file: str) -> None:
     Example: tapewise simulate check-machine mine.toml
     """
     is_file = Path(file).exists() or file not in bundled_machines()
-    if is_file and (faults := find_faults(Path(file))):
+    faults, hint = find_faults(Path(file)) if is_file else ([], "")
+    if faults:
         for fault in faults:
             click.echo(escape_controls(f"tapewise: {file}: {fault}"), err=True)
-        click.echo("`tapewise simulate machine llnl-unitree-1998` shows a complete machine file.", err=True)
+        click.echo(hint, err=True)
         sys.exit(1)
     click.echo(escape_controls(f"{file}: ok"))
     click.echo("\n".join(describe_machine(find_machine(file))))

@@ -4,6 +4,7 @@ Each name means a formula for the weight of a file (`formulas.py`); the heaviest
 """
 
 from collections.abc import Iterator
+from difflib import get_close_matches
 from typing import Any
 
 import click
@@ -37,8 +38,10 @@ def parse_policy(policy: Policy) -> Program:
     if policy in FORMULAS:
         return parse_formula(FORMULAS[policy], VARIABLES | INTERNAL_VARIABLES)
     if policy.isidentifier() and policy not in VARIABLES:
+        close = get_close_matches(policy, [*POLICIES, *VARIABLES], n=1)
+        meant = f": did you mean '{close[0]}'?" if close else ""
         raise ValueError(
-            f"'{policy}' is not one of {', '.join(POLICIES)}, and is no formula of size, age and uses"
+            f"'{policy}' is not one of {', '.join(POLICIES)}, and is no formula of size, age and uses{meant}"
         )
     return parse_formula(policy)
 

@@ -1,6 +1,6 @@
 """The results of a run. This module does not import the kernel's compiler, which takes a moment to load."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import polars as pl
 
@@ -23,12 +23,32 @@ STORED_TIMES = tuple(name for name in TIME_COLUMNS if name != "locate_wait_s")
 
 
 @dataclass(frozen=True)
+class Level:
+    """How much of something was in use, or how many requests were in a state, over time.
+
+    `mean` is over the time in which requests were submitted, because after that the machine only empties;
+    it is None if that took no time. `peak` is of the whole run, as is `total_s`, the integral over time (of
+    drives: drive seconds). `capacity` is how much there is, None for what has no limit.
+    """
+
+    mean: float | None
+    peak: float
+    total_s: float
+    capacity: float | None = None
+
+    @property
+    def utilisation_ratio(self) -> float | None:
+        """The mean as a share of the capacity."""
+        return self.mean / self.capacity if self.mean is not None and self.capacity else None
+
+
+@dataclass(frozen=True)
 class TapeTotals:
     """What the drives did, where cartridges have an identity; `drive_s` is the time of all drives by step.
 
     A mount counts when the cartridge is in the drive, and a dismount when it is back in its place.
     `recall_mount_count` counts the mounts in which a file was read, and `recall_count` the files. The waits
-    are the means of these recalls.
+    are the means of these recalls. `cartridge_count` counts those with data at the end.
     """
 
     mount_count: int
@@ -37,6 +57,7 @@ class TapeTotals:
     dismount_count: int
     mounted_count: int
     drive_s: dict[str, float]
+    cartridge_count: int
     mean_drive_wait_s: float | None
     mean_load_wait_s: float | None
     mean_locate_wait_s: float | None
@@ -50,7 +71,7 @@ class Totals:
     that, nothing is purged, and means would describe an empty disk. `steady_s` is 0 if the machine never
     purges, and None if the disk never gets that full. `early_get_count` gets read a file that the trace puts
     only later, so they got what was there before; `overwriting_count` puts wrote such a file, or one of the
-    inventory, or put a file again.
+    inventory, or put a file again. `levels` is what the machine held over time, by name (`runs.LEVEL_NAMES`).
     """
 
     steady_s: float | None
@@ -69,6 +90,7 @@ class Totals:
     tapes: TapeTotals | None = None
     early_get_count: int = 0
     overwriting_count: int = 0
+    levels: dict[str, Level] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -92,3 +114,17 @@ class Run:
     jobs: pl.DataFrame
     samples: pl.DataFrame
     totals: Totals
+
+
+@dataclass(frozen=True)
+class Result:
+    """The figures of one run of a study, by name (`grids.FIGURES`), and the place of its variant.
+
+    A figure is None where the machine or the requests have no such thing. `is_warm` is whether the disk was
+    in normal use from the beginning.
+    """
+
+    variant: int
+    seed: int
+    figures: dict[str, float | None]
+    is_warm: bool

@@ -19,6 +19,7 @@ from tapewise.simulator.kernel.tables import (
     DRIVE,
     DRIVE_STEPS,
     FILE,
+    LEVELS,
     LOAD,
     LOADING,
     LOCATE,
@@ -34,7 +35,7 @@ from tapewise.simulator.kernel.tables import (
 )
 from tapewise.simulator.libraries import Library
 from tapewise.simulator.machines import Machine
-from tapewise.simulator.results import WAITS, Run, TapeTotals, Totals
+from tapewise.simulator.results import WAITS, Level, Run, TapeTotals, Totals
 from tapewise.simulator.worlds import make_world
 
 SAMPLE_LIMIT = 1_000_000
@@ -54,6 +55,12 @@ _SAMPLED_PHASES = {
     "load_waits_count": LOAD,
     "locate_waits_count": LOCATE,
     "space_waits_count": SPACE,
+}
+
+# What is kept as means and maxima, by its number in `World.levels`.
+LEVEL_NAMES = {
+    **dict(enumerate(LEVELS)),
+    **{len(LEVELS) + phase: name.removesuffix("_count") for name, phase in _SAMPLED_PHASES.items()},
 }
 
 
@@ -132,9 +139,10 @@ def _name_resources(machine: Machine) -> list[str]:
 
 
 def _collect_samples(world: World, machine: Machine) -> pl.DataFrame:
-    """Return the samples. They show the state at single moments, so their maximum need not be the peak.
+    """Return the samples: the state at single moments, whose maximum need not be the peak.
 
-    Only `..._utilisation_ratio` is a mean, over the time since the previous sample; in the first it is null.
+    `..._utilisation_ratio` and `..._mean_...` are means over the time since the previous sample, and
+    `..._peak_...` are the maxima of that time; they are null in the first sample.
     """
     rows = world.samples[: int(world.state.next_sample[0])]
     first = len(SAMPLE_COLUMNS)
@@ -145,9 +153,49 @@ def _collect_samples(world: World, machine: Machine) -> pl.DataFrame:
     steps = np.diff(moved, axis=0, prepend=np.nan) / float(world.machine.sample_s[0])
     for number, name in enumerate(_name_resources(machine)):
         columns[f"{name}_utilisation_ratio"] = steps[:, number] / world.resources.capacity[number]
-    return pl.DataFrame(
-        {name: np.ascontiguousarray(column) for name, column in columns.items()}
-    ).with_columns(pl.col("^.*_count$").cast(pl.Int64), pl.col("^.*_utilisation_ratio$").fill_nan(None))
+    frame = pl.DataFrame({name: np.ascontiguousarray(column) for name, column in columns.items()})
+    frame = frame.with_columns(pl.col("^.*_count$").cast(pl.Int64), _without_nan("^.*_utilisation_ratio$"))
+    return frame.hstack(_collect_level_samples(world, frame.height, _name_levels(machine)))
+
+
+def _name_levels(machine: Machine) -> dict[int, str]:
+    """Return the levels that the machine has, by their number."""
+    absent = set() if isinstance(machine.tapes, Library) else {"busy_robots"}
+    if machine.tapes is None:
+        absent.add("busy_drives")
+    return {number: name for number, name in LEVEL_NAMES.items() if name not in absent}
+
+
+def _collect_level_samples(world: World, count: int, names: dict[int, str]) -> pl.DataFrame:
+    """Return the mean and the maximum of each level since the previous sample; the first sample has none."""
+    rows = world.level_samples[:count].copy()
+    rows[:1] = np.nan
+    columns = {}
+    for number, name in names.items():
+        unit = "bytes" if name == "disk_used" else "count"
+        columns[f"{name}_mean_{unit}"] = rows[:, number]
+        columns[f"{name}_peak_{unit}"] = rows[:, len(world.levels) + number]
+    frame = pl.DataFrame({name: np.ascontiguousarray(column) for name, column in columns.items()})
+    return frame.with_columns(_without_nan("^.*$"))
+
+
+def _without_nan(names: str) -> pl.Expr:
+    return pl.col(names).fill_nan(None)
+
+
+def _collect_levels(world: World, machine: Machine, demand: Demand) -> dict[str, Level]:
+    asked_s = float(demand.submitted_s[-1]) if len(demand.submitted_s) else 0.0
+    tapes, found = machine.tapes, {}
+    capacities = {"disk_used": machine.disk.capacity_bytes, "busy_ports": machine.ports.count}
+    if tapes is not None:
+        capacities["busy_drives"] = tapes.drive_count
+    if isinstance(tapes, Library):
+        capacities["busy_robots"] = tapes.robots.count
+    for number, name in _name_levels(machine).items():
+        level = world.levels[number]
+        mean = float(level.asked_area) / asked_s if asked_s > 0 else None
+        found[name] = Level(mean, float(level.whole_most), float(level.whole_area), capacities.get(name))
+    return found
 
 
 def _collect_totals(world: World, machine: Machine, demand: Demand) -> Totals:
@@ -169,6 +217,7 @@ def _collect_totals(world: World, machine: Machine, demand: Demand) -> Totals:
         early_get_count=demand.early_get_count,
         overwriting_count=demand.overwriting_count,
         tapes=_collect_tapes(world) if isinstance(machine.tapes, Library) else None,
+        levels=_collect_levels(world, machine, demand),
     )
 
 
@@ -185,6 +234,7 @@ def _collect_tapes(world: World) -> TapeTotals:
         dismount_count=int(state.dismount_count),
         mounted_count=int((drives.step >= LOADING).sum()),
         drive_s=dict(zip(DRIVE_STEPS, spent.sum(axis=0).tolist(), strict=True)),
+        cartridge_count=int(state.next_cartridge),
         mean_drive_wait_s=waits[DRIVE],
         mean_load_wait_s=waits[LOAD],
         mean_locate_wait_s=waits[LOCATE],

@@ -37,6 +37,20 @@ class Variant:
     machine: Machine
 
     @property
+    def values(self) -> dict[str, Any]:
+        """The changed fields with the machine's values: numbers, texts or tables as in JSON."""
+        tables = self.machine.model_dump(mode="json")
+        return {
+            path: self.machine.disk.capacity_bytes if path == CAPACITY else _find(tables, path)
+            for path in self.changed
+        }
+
+    @property
+    def key(self) -> str:
+        """The changes in the order of their fields; empty for the machine as in the file."""
+        return " ".join(f"{path}={text}" for path, text in sorted(self.changed.items()))
+
+    @property
     def name(self) -> str:
         """What is changed, as a person typed it."""
         return " ".join(f"{path}={text}" for path, text in self.changed.items()) or "as in the file"

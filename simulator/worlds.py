@@ -6,6 +6,7 @@ from tapewise.schema.errors import MachineError
 from tapewise.simulator.demand.traces import Demand
 from tapewise.simulator.kernel.tables import (
     DRIVE_STEPS,
+    LEVELS,
     ON_DISK,
     PHASES,
     SAMPLE_COLUMNS,
@@ -106,6 +107,8 @@ def make_world(machine: Machine, demand: Demand, *, seed: int, sample_s: float, 
         store_silos=(store_draws.random(load_count) * silo_count).astype(np.int64),
         store_loads=_draw_loads(tapes, store_draws, load_count),
         samples=np.zeros((sample_count, len(SAMPLE_COLUMNS) + len(PHASES) + len(resources))),
+        levels=make_records("levels", len(LEVELS) + len(PHASES)),
+        level_samples=np.zeros((sample_count, 2 * (len(LEVELS) + len(PHASES)))),
         drives=shelves.drives,
         cartridges=shelves.cartridges,
         owners=make_records("owners", shelves.owner_count),
@@ -155,7 +158,7 @@ def _make_numbers(machine: Machine, demand: Demand, pool_count: int, sample_s: f
 def _set_library(one: Records, library: Library) -> None:
     one.has_library = True
     one.cartridge_bytes, one.open_count = library.cartridges.capacity_bytes, library.cartridges.open_count
-    one.robot_s = library.robots.move_s
+    one.robot_count, one.robot_s = library.robots.count, library.robots.move_s
     one.is_by_record = library.recalls.order == "record"
     one.is_nearest = library.recalls.order == "nearest"
     one.most_per_mount, one.lazy_s = library.recalls.most_per_mount, library.recalls.lazy_s

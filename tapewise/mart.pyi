@@ -2089,8 +2089,10 @@ class Mart:
         direction: str | None = None,
         client: str | None = None,
         class_of_service: str | None = None,
+        grouped_by: Sequence[str] | None = None,
     ) -> pl.DataFrame:
-        """One row per archive, local day with transfers, interface and direction.
+        """One row per archive, local day with transfers and, unless asked for otherwise, interface and
+        direction.
 
         Transfers, failures and bytes by local day. The days are those of mart.activity, but they can be
         filtered by class of service and by client. A range means whole days. A day without transfers
@@ -2108,12 +2110,14 @@ class Mart:
             direction: put or get (null = both)
             client: only this client machine (null = all)
             class_of_service: only this class of service (null = all)
+            grouped_by: any of interface and direction; default both. '{}' counts each day once. With
+                anything else, there are no rows
 
         Columns:
             archive: name of the archive
             kind: kind of archive (measured, synthetic, simulated)
-            interface: the program that moved the files (ftp, nft, hsi, ...)
-            direction: put or get
+            interface: the program that moved the files (ftp, nft, hsi, ...); null unless grouped by it
+            direction: put or get; null unless grouped by it
             transfer_count: transfers that ended on the day, failed ones included
             failed_count: how many of them failed, as far as logs report failures; null where none of
                 their logs does
@@ -2980,7 +2984,8 @@ class Mart:
             grouped_by: any of code, client, volume, drive, interface, direction, class_of_service, and
                 month or day (if both are given, day); default none, which is one row per archive and
                 kind of attempt. With anything else, there are no rows
-            retry_s: a retry must end within this many seconds of the end of what failed; null = 86400
+            retry_s: a retry must end within this many seconds of the end of what failed (null = 86400;
+                infinity or NaN = no limit)
 
         Columns:
             archive: name of the archive
@@ -3617,7 +3622,7 @@ class Mart:
             until: only local days that begin before this time (null = to the last)
             class_of_service: only this class of service (null = all)
             is_fresh: follow the files for this answer, in place of the last recount
-            months: how many months to come
+            months: how many months to come, at most 1200
             grouped_by: all (one row per archive and month) or class_of_service; with anything else,
                 there are no rows
 
@@ -6011,9 +6016,10 @@ class Mart:
         direction: str | None = None,
         client: str | None = None,
         class_of_service: str | None = None,
+        grouped_by: Sequence[str] | None = None,
     ) -> pl.DataFrame:
-        """One row per archive, interface, direction and whole second of open time that occurs, or one row
-        without a second if all requests were bypassed.
+        """One row per archive, interface, direction (unless asked for otherwise) and whole second of open
+        time that occurs, or one row without a second if all requests were bypassed.
 
         How long files took to open, by whole second. A file on disk opens at once; a file on tape opens
         after a mount. Only successful requests with a logged open time are included; those without one
@@ -6032,24 +6038,26 @@ class Mart:
             direction: put or get (null = both, and opens of unknown direction)
             client: only this client machine (null = all)
             class_of_service: only this class of service (null = all)
+            grouped_by: any of interface and direction; default both. '{}' counts all of an archive's
+                requests together. With anything else, there are no rows
 
         Columns:
             archive: name of the archive
             kind: kind of archive (measured, synthetic, simulated)
-            interface: the program that opened the file (ftp, hsi, ...)
-            direction: put or get, null if the log of opens does not say
+            interface: the program that opened the file (ftp, hsi, ...); null unless grouped by it
+            direction: put or get; null if the log of opens does not say, and unless grouped by it
             open_floor_s: open time in seconds, truncated (0 is 0 to 0.999999 s); null where all
-                requests of the archive, interface and direction were bypassed
+                requests of the group were bypassed
             request_count: requests whose open time is in this second
             running_count: requests whose open time is in this second or a shorter one
-            bypassed_count: requests of the archive, interface and direction that were left out, because
-                staging was bypassed or their class of service is tape-only; the same in each row of
-                that combination
-            unknown_count: requests of the archive, interface and direction that were left out, because
-                a bypass covers a part of their day, and the detail that would show which requests it
-                covers is forgotten; the same in each row of that combination
-            request_ratio: request_count over all requests of the archive, interface and direction (0 to
-                1), excluding bypassed requests
+            bypassed_count: requests of the group (archive, interface and direction) that were left out,
+                because staging was bypassed or their class of service is tape-only; the same in each
+                row of the group
+            unknown_count: requests of the group that were left out, because a bypass covers a part of
+                their day, and the detail that would show which requests it covers is forgotten; the
+                same in each row of the group
+            request_ratio: request_count over all requests of the group (0 to 1), excluding bypassed
+                requests
             running_ratio: running_count over the same total; 1 in the last row
 
         In SQL:
@@ -6077,6 +6085,7 @@ class Mart:
         client: Values = None,
         class_of_service: Values = None,
         file_key: Values = None,
+        server: Values = None,
         status_code: Values = None,
         open_s: Values = None,
         is_failed: Values = None,
@@ -6107,6 +6116,8 @@ class Mart:
             class_of_service: class of service, null if the log does not say
             file_key: 64-bit key of the file's path in the archive, which identifies the file without
                 revealing its name
+            server: the archive's machine that opened the file, or its pseudonym; null if the log does
+                not say
             status_code: the log's own code for the outcome, null if it has none
             open_s: seconds it took to open the file (with staging on, this includes mount, seek and
                 staging), null if not logged
@@ -6664,9 +6675,9 @@ class Mart:
             client: only this client machine (null = all). Logs of stages and tape servers do not name
                 it, so only requests are counted then
             class_of_service: only this class of service (null = all)
-            grouped_by: any of size, class_of_service, interface, evidence and month or day (if both are
-                given, day); default none, which is one row per archive and way of counting. With
-                anything else, there are no rows
+            grouped_by: any of size, class_of_service, interface, evidence and month, day or hour (of
+                several, the shortest); default none, which is one row per archive and way of counting.
+                With anything else, there are no rows
             target_s: seconds that a recall should take at most, for over_target_ratio (null = no
                 target)
 
@@ -6737,8 +6748,10 @@ class Mart:
             mean_position_s: mean seconds, of those of mount_s, from when the cartridge was in the drive
             transfer_count: timed recalls whose reading from tape is known
             mean_transfer_s: mean seconds of reading from tape, of these
-            starts_on: local date on which the month or day begins, in the archive's time zone; null
-                unless grouped by one of them
+            starts_on: local date on which the month or day begins, or the day of the hour, in the
+                archive's time zone; null unless grouped by one of them
+            starts_at: when the hour begins; null unless grouped by hour. Hours in which no recall ended
+                have no row
             first_on: local date of the first day on which such a recall ended
             last_on: local date of the last such day
 
@@ -7788,8 +7801,8 @@ class Mart:
             direction: put or get (null = both)
             client: only this client machine (null = all)
             class_of_service: only this class of service (null = all)
-            retry_s: a retry must end within this many seconds of the end of the failed transfer; null =
-                86400
+            retry_s: a retry must end within this many seconds of the end of the failed transfer (null =
+                86400; infinity or NaN = no limit)
 
         Columns:
             archive: name of the archive
@@ -8845,12 +8858,15 @@ class Mart:
             file_key: 64-bit key of the file's path in the archive, which identifies the file without
                 revealing its name; derived with a secret of this warehouse
             persona: UniTree's number of the job that moved the file, null if the log has none
+            server: the archive's machine that moved the file, or its pseudonym; null if the log does
+                not say
             status_code: the log's own code for how the transfer ended, null if it has none
             status_text: the log's own words for how the transfer ended (error codes), null if it has
                 none, or if they may name a file
             size_bytes: bytes moved
             duration_s: seconds the transfer took, as logged
             open_s: seconds it took to open the file in the archive, null if the log does not say
+            seek_s: seconds it took to find the place in the file, null if the log does not say
             rate_bytes_per_s: bytes per second as logged; where the log has no rate, size over duration
                 (null for zero durations and saturated sizes)
             is_failed: whether the transfer failed
@@ -8940,13 +8956,13 @@ class Mart:
         shared_by: str | None = None,
         period: str | None = None,
     ) -> pl.DataFrame:
-        """One row per archive and user, client or class of service with requests that moved a file and did
-        not fail.
+        """One row per archive and user, client, class of service or network with requests that moved a
+        file and did not fail.
 
-        How many requests and bytes each user, client or class of service has, which mart.shares ranks.
-        Users are counted from cells (mart.user_cells), also on days whose detail the archive has
-        forgotten (`tapewise forget`). Clients and classes of service are counted from the requests:
-        this takes longer, and finds none on such days.
+        How many requests and bytes each user, client, class of service or network has, which
+        mart.shares ranks. Users are counted from cells (mart.user_cells), also on days whose detail the
+        archive has forgotten (`tapewise forget`). Clients, classes of service and networks are counted
+        from the requests: this takes longer, and finds none on such days.
 
         Args:
             archive: only this archive (null = all)
@@ -8958,15 +8974,15 @@ class Mart:
             direction: put or get (null = both)
             client: only this client machine (null = all)
             class_of_service: only this class of service (null = all)
-            shared_by: user, client or class_of_service; anything else returns no rows
+            shared_by: user, client, class_of_service or network; anything else returns no rows
             period: day, week, month or year, as in mart.share_ranges (null = the range from since
                 until)
 
         Columns:
             archive: name of the archive
             kind: kind of archive (measured, synthetic, simulated)
-            holder: number of the user in the warehouse, or name of the client or of the class of
-                service
+            holder: number of the user in the warehouse, or name of the client, class of service or
+                network
             request_count: requests that moved a file and did not fail
             size_bytes: bytes moved by these requests, counting only known sizes
             range_s: seconds of the days, as in mart.share_ranges
@@ -9035,15 +9051,15 @@ class Mart:
         ranked_by: str | None = None,
         period: str | None = None,
     ) -> pl.DataFrame:
-        """One row per archive and user, client or class of service with requests.
+        """One row per archive and user, client, class of service or network with requests.
 
-        Which users, clients or classes of service have the most requests or bytes, over all interfaces,
-        in a range or in the last day, week, month or year that is over. With holder_ratio, the running
-        ratios are the points of the Lorenz curve, from the largest share. Only requests that moved a
-        file and did not fail are counted, and what has no known user, client or class of service is in
-        no row and in no ratio. Users are counted from cells, also on days whose detail the archive has
-        forgotten (`tapewise forget`); clients and classes of service are not, which takes longer.
-        Shares of each interface and direction are in mart.user_shares.
+        Which users, clients, classes of service or networks have the most requests or bytes, over all
+        interfaces, in a range or in the last day, week, month or year that is over. With holder_ratio,
+        the running ratios are the points of the Lorenz curve, from the largest share. Only requests
+        that moved a file and did not fail are counted, and what has no known user, client, class of
+        service or network is in no row and in no ratio. Users are counted from cells, also on days
+        whose detail the archive has forgotten (`tapewise forget`); all others are not, which takes
+        longer. Shares of each interface and direction are in mart.user_shares.
 
         Args:
             archive: only this archive (null = all)
@@ -9056,7 +9072,7 @@ class Mart:
             direction: put or get (null = both)
             client: only this client machine (null = all)
             class_of_service: only this class of service (null = all)
-            shared_by: user, client or class_of_service; anything else returns no rows
+            shared_by: user, client, class_of_service or network; anything else returns no rows
             ranked_by: requests or bytes; anything else returns no rows
             period: day, week (from Monday), month or year: the last one that is over by the archive's
                 own clock; null = the range from since until. Anything else returns no rows
@@ -9064,8 +9080,8 @@ class Mart:
         Columns:
             archive: name of the archive
             kind: kind of archive (measured, synthetic, simulated)
-            holder: number of the user in the warehouse (user_id), or name of the client or of the class
-                of service
+            holder: number of the user in the warehouse (user_id), or name of the client, class of
+                service or network
             holder_rank: 1 for the holder of the most requests or bytes (ranked_by); where these are
                 equal, the one with more of the other is first
             holder_count: how many holders the archive has in the range
@@ -9179,9 +9195,9 @@ class Mart:
         """One row per simulated archive, quantity and sample.
 
         The state of a simulated machine at points in time, by default ten minutes apart. Counts and
-        fill ratios apply to the moment of the sample. What happened between two samples is not shown,
-        so the largest sample can be far below the real peak. Utilisations are means since the previous
-        sample, so the first sample has none.
+        fill ratios apply to the moment of the sample, so the largest of them can be far below the real
+        peak. Means, peaks and utilisations are those of the time since the previous sample, so the
+        first sample has none. A state that lasts no time is in no peak.
 
         Each column is also an argument: a value, or a list of values, that rows must have there.
 
@@ -9191,7 +9207,9 @@ class Mart:
             quantity: what the value is, with its unit in the name - disk_used_bytes, disk_fill_ratio,
                 busy_ports_count, busy_drives_count, transfers_count and stagings_count (under way),
                 user_waits_count and the like (requests that wait, by cause),
-                network_in_utilisation_ratio and the like (by network way and chain)
+                network_in_utilisation_ratio and the like (by network way and chain);
+                disk_used_mean_bytes, disk_used_peak_bytes, busy_drives_mean_count,
+                busy_drives_peak_count and the like for each count, and for robots
             value: the value, in the unit given by the quantity's name
             sampled_at: the point in simulated time
 
@@ -9518,7 +9536,7 @@ class Mart:
             capacity_bytes: bytes that the cartridge can hold, null if the listing does not say
             is_time_ambiguous: whether its local time occurs twice (or never) because of daylight saving
             since_at: since when it is as listed (when a file was last used, when a drive changed its
-                state), null if the listing does not say
+                state, when the oldest file of a queue was queued), null if the listing does not say
             listed_at: when the listing was made
 
         In SQL:
@@ -10122,6 +10140,155 @@ class Mart:
             SELECT mart.student_t_tail(12.83727, 164) AS p
         """
 
+    def study_fields(
+        self,
+        *,
+        study: Values = None,
+        option: Values = None,
+        field: Values = None,
+        value: Values = None,
+        value_number: Values = None,
+        is_changed: Values = None,
+    ) -> pl.DataFrame:
+        """One row per study, option and field that any option of the study changes.
+
+        The fields that a study varies, for each of its options, including the machine as in the file.
+        Join it with `mart.study_results` to show results by a field.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            study: name of the study
+            option: as in `mart.study_results`
+            field: path of the field in the machine file
+            value: its value on this option's machine, as text; null if the machine file does not set it
+            value_number: the same as a number, in the unit of the field's name; null for text
+            is_changed: whether this option names the field; otherwise the value is that of the file
+
+        In SQL:
+
+            SELECT fields.value_number AS drives, results.seed, results.lost_hours
+            FROM mart.study_results AS results
+            INNER JOIN mart.study_fields AS fields USING (study, option)
+            WHERE fields.field = 'tapes.drives.0.count'
+            ORDER BY drives, results.seed
+        """
+
+    def study_results(
+        self,
+        *,
+        study: Values = None,
+        option: Values = None,
+        is_as_in_file: Values = None,
+        changed: Values = None,
+        seed: Values = None,
+        demand: Values = None,
+        demand_name: Values = None,
+        archive: Values = None,
+        kind: Values = None,
+        is_made_up: Values = None,
+        options: Values = None,
+        machine_title: Values = None,
+        machine: Values = None,
+        program_version: Values = None,
+        lost_hours: Values = None,
+        lost_user_hours: Values = None,
+        lost_port_hours: Values = None,
+        lost_file_hours: Values = None,
+        lost_drive_hours: Values = None,
+        lost_space_hours: Values = None,
+        lost_contention_hours: Values = None,
+        put_wait_p50_s: Values = None,
+        put_wait_p95_s: Values = None,
+        put_wait_p99_s: Values = None,
+        get_wait_p50_s: Values = None,
+        get_wait_p95_s: Values = None,
+        get_wait_p99_s: Values = None,
+        hit_ratio: Values = None,
+        miss_count: Values = None,
+        mount_count: Values = None,
+        drive_hours: Values = None,
+        drive_utilisation_ratio: Values = None,
+        robot_utilisation_ratio: Values = None,
+        port_utilisation_ratio: Values = None,
+        disk_utilisation_ratio: Values = None,
+        disk_peak_bytes: Values = None,
+        drive_queue_peak_count: Values = None,
+        cost_per_year: Values = None,
+        currency: Values = None,
+        is_warm: Values = None,
+        created_at: Values = None,
+        ran_at: Values = None,
+    ) -> pl.DataFrame:
+        """One row per study, option and seed.
+
+        The runs of `tapewise simulate study`, which tries options of a machine with several seeds. With
+        one seed, all options of a study served the same requests with the same random draws, so compare
+        them seed by seed.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            study: name of the study
+            option: what was changed in the machine file, as typed; `as in the file` if nothing was
+            is_as_in_file: whether nothing was changed
+            changed: the changed fields with the machine's values, as JSON; `mart.study_fields` has a
+                row for each
+            seed: seed of the random numbers, and of the requests if they come from a workload model
+            demand: where the requests came from - archive (an archive's requests), model (a workload
+                model) or file (a trace)
+            demand_name: name of that archive, workload model or file
+            archive: the archive that the requests, or the model of them, come from; null if not known
+            kind: kind of that archive (measured, synthetic, simulated); null if not known
+            is_made_up: whether the requests are made up, so that the results say nothing about a real
+                archive; null if not known
+            options: the command's other options
+            machine_title: title of the machine as in the file
+            machine: the machine as in the file, as JSON
+            program_version: version of Tapewise that ran it
+            lost_hours: hours that all requests together lost to waits and contention
+            lost_user_hours: of these, waits for the user's limit
+            lost_port_hours: of these, waits for a port
+            lost_file_hours: of these, waits for another request that writes or stages the file
+            lost_drive_hours: of these, waits for a drive
+            lost_space_hours: of these, waits for room on disk
+            lost_contention_hours: of these, because requests shared network and chains
+            put_wait_p50_s: median wait of a put, by all causes, with loading
+            put_wait_p95_s: 95th percentile of these
+            put_wait_p99_s: 99th percentile of these
+            get_wait_p50_s: median wait of a get, by all causes, with loading
+            get_wait_p95_s: 95th percentile of these
+            get_wait_p99_s: 99th percentile of these
+            hit_ratio: gets that found their file on disk, as a share of all gets; a get that joined a
+                stage is no hit
+            miss_count: gets that started a stage
+            mount_count: mounts of cartridges; null where cartridges have no identity
+            drive_hours: hours in which drives held a cartridge or fetched one; null where cartridges
+                have no identity
+            drive_utilisation_ratio: share of the drives that was busy, on average over the time in
+                which requests came
+            robot_utilisation_ratio: the same of robots
+            port_utilisation_ratio: the same of ports
+            disk_utilisation_ratio: how full the disk was, on average over that time
+            disk_peak_bytes: most bytes on disk at a time
+            drive_queue_peak_count: most requests that waited for a drive at a time
+            cost_per_year: what the machine costs in a year, by the prices of its file, in `currency`;
+                null without prices
+            currency: the currency of the machine file's prices
+            is_warm: whether the disk was in normal use from the beginning; otherwise the figures
+                include the time before
+            created_at: when the study was first started
+            ran_at: when the run ended
+
+        In SQL:
+
+            SELECT option, count(*) AS seeds,
+                percentile_cont(0.5) WITHIN GROUP (ORDER BY lost_hours) AS lost_hours
+            FROM mart.study_results
+            WHERE study = 'hpss on LLNL UniTree 1998'
+            GROUP BY option ORDER BY lost_hours
+        """
+
     def tape_attempts(
         self,
         *,
@@ -10151,8 +10318,8 @@ class Mart:
             client: accepted for uniformity; tape servers do not name the client machine, so there are
                 no rows with one
             class_of_service: only this class of service (null = all)
-            retry_s: a retry must end within this many seconds of the end of the failed operation; null
-                = 86400
+            retry_s: a retry must end within this many seconds of the end of the failed operation (null
+                = 86400; infinity or NaN = no limit)
 
         Columns:
             archive: name of the archive
@@ -10952,6 +11119,40 @@ class Mart:
             ORDER BY ended_at
         """
 
+    def transfer_networks(
+        self,
+        *,
+        transfer_id: Values = None,
+        start_id: Values = None,
+        archive: Values = None,
+        kind: Values = None,
+        network: Values = None,
+        began_at: Values = None,
+    ) -> pl.DataFrame:
+        """One row per transfer whose start names a network.
+
+        Over which network a transfer went, as the line of its start says. Filter on began_at, so that
+        months outside the range are not read.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            transfer_id: the transfer, as in mart.transfers
+            start_id: its start, as in mart.requests
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            network: the log's own name of the network, or its pseudonym
+            began_at: when the transfer was asked for
+
+        In SQL:
+
+            SELECT archive, network, count(*) AS transfer_count
+            FROM mart.transfer_networks
+            WHERE began_at >= now() - INTERVAL '1 month'
+            GROUP BY archive, network
+            ORDER BY archive, network
+        """
+
     def transfer_rates(
         self,
         *,
@@ -10983,10 +11184,11 @@ class Mart:
             direction: put or get (null = both)
             client: only this client machine (null = all)
             class_of_service: only this class of service (null = all)
-            grouped_by: any of interface, direction, client, class_of_service, size (decades) and month
-                or day (if both are given, day); default interface and direction, because each has its
-                own machine and network. With anything else, there are no rows
-            over_bytes: only transfers of more bytes than this (null = of all that are not empty)
+            grouped_by: any of interface, direction, client, class_of_service, network, size (decades)
+                and month or day (if both are given, day); default interface and direction, because each
+                has its own machine and network. With anything else, there are no rows
+            over_bytes: only transfers of more bytes than this (null = of all that are not empty; -1 =
+                of all)
 
         Columns:
             archive: name of the archive
@@ -10995,12 +11197,16 @@ class Mart:
             direction: put or get; null unless grouped by it
             client: name of the client machine; null if the log does not say, and unless grouped by it
             class_of_service: class of service; null if the log does not say, and unless grouped by it
+            network: the network that the start of the transfer names (mart.transfer_networks); null if
+                no log says, and unless grouped by it
             size_from_bytes: smallest size in the bin, a power of ten; null unless grouped by size
             size_to_bytes: size at which the next bin begins; null unless grouped by size
             transfer_count: transfers whose rate is known; all other figures are theirs
             unrated_count: transfers whose rate is not known - without a duration or with one of zero,
                 with a saturated size, or of less than 10 s by a coarse clock (whole seconds, or 0.499)
             size_bytes: bytes of the transfers; null if no rate is known
+            unrated_bytes: bytes of the transfers in unrated_count, where a saturated size counts as the
+                log has it
             min_rate_bytes_per_s: smallest rate; null if no rate is known
             p10_rate_bytes_per_s: rate that 10 % of the transfers do not exceed; null if no rate is
                 known
@@ -11112,11 +11318,13 @@ class Mart:
         class_of_service: Values = None,
         file_key: Values = None,
         persona: Values = None,
+        server: Values = None,
         status_code: Values = None,
         status_text: Values = None,
         size_bytes: Values = None,
         duration_s: Values = None,
         open_s: Values = None,
+        seek_s: Values = None,
         rate_bytes_per_s: Values = None,
         is_failed: Values = None,
         is_failure_logged: Values = None,
@@ -11153,12 +11361,15 @@ class Mart:
             file_key: 64-bit key of the file's path in the archive, which identifies the file without
                 revealing its name; derived with a secret of this warehouse
             persona: UniTree's number of the job that moved the file, null if the log has none
+            server: the archive's machine that moved the file, or its pseudonym; null if the log does
+                not say
             status_code: the log's own code for how the transfer ended, null if it has none
             status_text: the log's own words for how the transfer ended (error codes), null if it has
                 none, or if they may name a file
             size_bytes: bytes moved
             duration_s: seconds the transfer took, as logged
             open_s: seconds it took to open the file in the archive, null if the log does not say
+            seek_s: seconds it took to find the place in the file, null if the log does not say
             rate_bytes_per_s: bytes per second as logged; where the log has no rate, size over duration
                 (null for zero durations and saturated sizes)
             is_failed: whether the transfer failed

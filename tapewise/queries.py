@@ -17,6 +17,7 @@ from tapewise.schema.errors import QueryError
 from tapewise.schema.moments import check_timezone
 from tapewise.schema.settings import Settings
 from tapewise.schema.texts import escape_controls
+from tapewise.spellings import DIRECTIONS, find_near, find_texts
 from tapewise.tables import print_table
 from tapewise.values import (
     is_moment,
@@ -71,22 +72,42 @@ def sql(settings: Settings, query: str, shape: str | None, timezone: str | None,
     if timezone is not None:
         check_timezone(timezone)
     with open_reader(settings, read_as) as connection, connection.cursor() as cursor:
-        zones = _read_zones(connection)
+        archives = _read_archives(connection)
+        zones = None if archives is None else list(dict.fromkeys(archives.values()))
         if zones == [] and "mart." in text:
             where = "" if settings.database_url or settings.reader_url else f" in {settings.home}"
             click.echo(f"The warehouse{where} holds no archive yet.", err=True)
         zone, note = (timezone, None) if timezone else _choose_timezone(zones or [])
         connection.execute("SELECT set_config('TimeZone', %s, false)", [zone])
         try:
-            _print(cursor, text, shape, note)
+            is_empty = _print(cursor, text, shape, note)
         except psycopg.Error as error:
             raise explain_error(error, text) from error
+        if "mart." in text:
+            for each in _find_spellings(connection, text, archives or {}, is_empty=is_empty):
+                click.echo(escape_controls(each), err=True)
 
 
-def _read_zones(connection: psycopg.Connection) -> list[str] | None:
-    """Return the zones of the archives, or None if there is no warehouse or no access to it."""
+def _find_spellings(
+    connection: psycopg.Connection, query: str, archives: dict[str, str], *, is_empty: bool
+) -> list[str]:
+    """Return notes about names in the query that are written with other letters than the warehouse's."""
+    notes = find_near(find_texts(query, "archive"), archives, "archive")
+    if is_empty:
+        # An archive may also be the first argument, or be compared in another way.
+        notes += find_near(find_texts(query), archives, "archive")
+        notes += find_near(find_texts(query, "direction"), DIRECTIONS, "direction")
+        texts = [text for text in find_texts(query, "interface") if text != text.lower()]
+        if texts:
+            interfaces = connection.execute("SELECT DISTINCT interface FROM mart.day_cells").fetchall()
+            notes += find_near(texts, [name for (name,) in interfaces], "interface")
+    return list(dict.fromkeys(notes))
+
+
+def _read_archives(connection: psycopg.Connection) -> dict[str, str] | None:
+    """Map archives to their zones. None if there is no warehouse or no access to it."""
     try:
-        return [zone for (zone,) in connection.execute("SELECT DISTINCT timezone FROM mart.archives")]
+        return dict(connection.execute("SELECT archive, timezone FROM mart.archives").fetchall())
     except (psycopg.errors.UndefinedTable, psycopg.errors.InsufficientPrivilege):
         connection.rollback()  # the query reports that if it matters
         return None
@@ -101,8 +122,11 @@ def _choose_timezone(zones: list[str]) -> tuple[str, str | None]:
     return zones[0], f"Times are in {zones[0]}, the zone of the archives (--timezone)."
 
 
-def _print(cursor: psycopg.Cursor, query: str, shape: str | None, note: str | None) -> None:
-    """Print the result of `query` row by row as it arrives, and `note` if the query involves times."""
+def _print(cursor: psycopg.Cursor, query: str, shape: str | None, note: str | None) -> bool:
+    """Print the result of `query` row by row as it arrives, and `note` if the query involves times.
+
+    Returns whether it has no rows.
+    """
     load, write = _SHAPES[shape]
     load(cursor.adapters)
     # A table shows few rows, and their values may be large, so its rows are fetched one by one.
@@ -116,6 +140,7 @@ def _print(cursor: psycopg.Cursor, query: str, shape: str | None, note: str | No
         click.echo(note, err=True)
     names = name_apart([name for name, _ in columns])
     write(names, [oid for _, oid in columns], itertools.chain([] if first is None else [first], rows))
+    return first is None
 
 
 def _describe(connection: psycopg.Connection, query: str) -> list[tuple[str, int]]:

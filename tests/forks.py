@@ -28,7 +28,7 @@ LATE = [
     "pyarrow.compute",
     "tapewise.clustering.fits",
     "tapewise.report.rendering",
-    "tapewise.simulator.studies",
+    "tapewise.simulator.plans",
 ]
 FORKS.set_forkserver_preload(
     ["tests.forks", *sorted({place.split(":")[0] for place in COMMANDS.values()}), *LATE]

@@ -128,6 +128,8 @@ def _get(document: Any, path: str) -> Any:
 
 def _replace_keys(document: Any, stamps: dict[str, Column], at: datetime | str) -> str:
     for name, column in stamps.items():
+        if column.formula:  # it follows from the others
+            continue
         (path,) = column.source_groups(name)
         way = split_path(path)
         assert way is not None

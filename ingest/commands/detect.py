@@ -40,11 +40,11 @@ def detect(prefix: str | None, is_recursive: bool, as_json: bool, paths: tuple[P
       ssh mover tail -1000 /var/log/hsi.log | tapewise detect -
       tapewise detect --strip '[^ ]+ [^ ]+ hsi\[[0-9]+\]: ' /var/log/messages
     """
-    failures: list[LogFileError] = []
+    failures: dict[Path, LogFileError] = {}
     with keeping_standard_input(expand_paths(paths, is_recursive=is_recursive)) as files:
         for path, detection in zip(files, detect_formats(files, prefix), strict=True):
             if isinstance(detection, LogFileError):
-                failures.append(detection)
+                failures[path] = detection
                 report_failure(path, detection, as_json=as_json)
                 continue
             click.echo(json.dumps(_to_json(detection)) if as_json else "\n".join(_describe(detection)))

@@ -281,12 +281,12 @@ def _load_paths(
             is_shown=not as_json,
             on_wait=report_wait,
         )
-        failures: list[TapewiseError] = list(undated.values())
+        failures: dict[Path, TapewiseError] = dict(undated)
         with closing(outcomes):
             for outcome in outcomes:
                 _report_outcome(outcome, as_json=as_json)
                 if outcome.error is not None:
-                    failures.append(outcome.error)
+                    failures[outcome.path] = outcome.error
     if dry_run and not as_json:
         click.echo("A dry run: nothing was written.")
     if failures:

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 import psycopg
 
-from tapewise.ingest.commands.output import describe_outcome, result_to_json
+from tapewise.ingest.commands.output import describe_outcome, join_hints, result_to_json
 from tapewise.ingest.loading.file_results import FileResult
 from tapewise.ingest.nightly.metrics import (
     RefreshReport,
@@ -86,7 +86,11 @@ def load_sources(
                 outcomes.append(outcome)
                 if not as_json:
                     click.echo(describe_outcome(outcome))
-            failures = [failure for outcome in outcomes for failure in outcome.failures]
+            failures = [
+                (f"{outcome.archive}/{outcome.source}", failure)
+                for outcome in outcomes
+                for failure in outcome.failures
+            ]
             # On a server of one's own without `reader_url`, nothing reads `mart`, so no answers are needed.
             if not dry_run and can_read(warehouse):
                 refreshed = _refresh(warehouse, archive, plans, is_shown=not as_json)
@@ -106,11 +110,11 @@ def load_sources(
     if dry_run and not as_json:
         click.echo("A dry run: nothing was written.")
     if failures:
-        hints = dict.fromkeys(failure.hint for failure in failures if failure.hint)
+        hints = join_hints(failures, "sources")
         failed = sum(bool(outcome.failures) for outcome in outcomes)
         raise LogFileError(
             f"{failed} of {len(outcomes)} sources could not be read completely",
-            hint="\n".join([*(hint for hint in hints if hint), "The rest was read; see above."]),
+            hint="\n".join([*hints, "The rest was read; see above."]),
         )
 
 

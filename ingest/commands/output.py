@@ -97,19 +97,33 @@ def report_alike(failures: Mapping[Path, TapewiseError], *, as_json: bool = Fals
         if as_json:
             click.echo(json.dumps({"path": str(path), "error": error.message}))
     for reason, paths in alike.items():
-        names = ", ".join(escape_controls(str(path)) for path in paths[:MOST_NAMES])
-        if len(paths) > MOST_NAMES:
-            names = f"{len(paths):,} files ({names}, ...)"
-        click.echo(f"tapewise: {names}: {escape_controls(reason)}", err=True)
+        click.echo(f"tapewise: {_join_names(paths, 'files')}: {escape_controls(reason)}", err=True)
 
 
-def sum_failures(failures: Sequence[TapewiseError], file_count: int) -> LogFileError:
+def _join_names(names: Sequence[object], things: str) -> str:
+    joined = ", ".join(escape_controls(str(name)) for name in names[:MOST_NAMES])
+    return joined if len(names) <= MOST_NAMES else f"{len(names):,} {things} ({joined}, ...)"
+
+
+def join_hints(failures: Sequence[tuple[object, TapewiseError]], things: str = "files") -> list[str]:
+    """Return the hints of failures, each once, with the names of what it is for unless it is for all."""
+    alike: dict[str, dict[object, None]] = {}
+    for name, failure in failures:
+        if failure.hint:
+            alike.setdefault(failure.hint, {})[name] = None
+    all_names = dict(failures).keys()
+    return [
+        hint if names.keys() == all_names else f"{_join_names(list(names), things)}: {hint}"
+        for hint, names in alike.items()
+    ]
+
+
+def sum_failures(failures: Mapping[Path, TapewiseError], file_count: int) -> LogFileError:
     """Return the error that a command raises at its end if it could not read some of its files."""
-    # Each hint is shown once, however many files it applies to.
-    hints = dict.fromkeys(failure.hint for failure in failures if failure.hint)
+    hints = join_hints(list(failures.items()))
     if len(failures) < file_count:
-        hints["The others were read; see above."] = None
-    done = "read" if all(isinstance(failure, LogFileError) for failure in failures) else "loaded"
+        hints.append("The others were read; see above.")
+    done = "read" if all(isinstance(each, LogFileError) for each in failures.values()) else "loaded"
     return LogFileError(
         f"{len(failures)} of {file_count} files could not be {done}", hint="\n".join(hints) or None
     )

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from tapewise.ingest.commands.output import result_to_json
+from tapewise.ingest.commands.output import join_hints, result_to_json
 from tapewise.ingest.commands.paths import LOG_PATH
 from tapewise.ingest.ledger.log_files import ledger_path
 from tapewise.ingest.pseudonyms.keys import PseudonymKey, read_key
@@ -23,7 +23,7 @@ from tapewise.ingest.upkeep.rejects import (
     retry_file,
 )
 from tapewise.schema.database import Role, Warehouse
-from tapewise.schema.errors import LogFileError
+from tapewise.schema.errors import LogFileError, TapewiseError
 from tapewise.schema.settings import Settings
 from tapewise.schema.tables.upgrade import open_ready_warehouse
 from tapewise.schema.texts import escape_controls
@@ -122,8 +122,7 @@ def _retry(warehouse: Warehouse, asked: RejectFilter, key: PseudonymKey | None, 
     with closing(warehouse.connect(Role.LOADER)) as connection:
         files = find_files(connection, asked)
     now = datetime.now(UTC)
-    hints: dict[str, None] = {}
-    failed_count = 0
+    failures: list[tuple[object, TapewiseError]] = []
     newest = [file for file in files if file.is_newest]
     for file in newest:
 
@@ -135,17 +134,16 @@ def _retry(warehouse: Warehouse, asked: RejectFilter, key: PseudonymKey | None, 
         if as_json:
             click.echo(json.dumps(_to_json(retry)))
         if retry.error is not None:
-            failed_count += 1
+            failures.append((file.path, retry.error))
             click.echo(f"tapewise: {escape_controls(retry.error.message)}", err=True)
-            if retry.error.hint:
-                hints[retry.error.hint] = None
         elif not as_json:
             click.echo("\n".join(_describe(retry)))
     if not as_json:
         _report_the_rest(files, newest)
-    if failed_count:
+    if failures:
         raise LogFileError(
-            f"{failed_count} of {len(newest)} files could not be read again", hint="\n".join(hints) or None
+            f"{len(failures)} of {len(newest)} files could not be read again",
+            hint="\n".join(join_hints(failures)) or None,
         )
 
 

@@ -186,7 +186,7 @@ def _check_table(where: str, layout: Layout, kind: Line, groups: tuple[str, ...]
                 f"{where}: {table} need {name!r}", hint="Name a group after it, or define it in columns."
             )
     for name, value in said.items():
-        _check_inputs(f"{where}: columns.{name}", value, said)
+        _check_inputs(f"{where}: columns.{name}", name, value, said)
         _check_allowed(f"{where}: columns.{name}", allowed_values(table).get(name), value)
 
 
@@ -209,12 +209,15 @@ def _check_groups(where: str, layout: Layout, kind: Line, groups: tuple[str, ...
             )
 
 
-def _check_inputs(where: str, value: Value, said: dict[str, Value]) -> None:
+def _check_inputs(where: str, made: str, value: Value, said: dict[str, Value]) -> None:
     if not isinstance(value, Column) or not value.formula:
         return
     for name in value.inputs:
         if name not in said:
             raise LayoutError(f"{where}.formula: it needs {name!r}, which is not defined")
+        needed = said[name]
+        if isinstance(needed, Column) and made in needed.inputs:
+            raise LayoutError(f"{where}.formula: it needs {name!r}, whose own formula needs {made!r}")
 
 
 def _check_allowed(where: str, allowed: tuple[str, ...] | None, value: Value) -> None:

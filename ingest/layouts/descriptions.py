@@ -67,11 +67,19 @@ Unit = Literal[
     "B", "KB", "MB", "GB", "TB", "KiB", "MiB", "GiB", "TiB", "h", "min", "s", "ms", "us", "ns", "ISO 8601"
 ]  # fmt: skip
 TimeUnit = Literal["s", "ms", "us", "ns"]
-Formula = Literal["event_at - started_at", "started_at + duration_s", "size_bytes / rate_bytes_per_s"]
+Formula = Literal[
+    "event_at - started_at",
+    "started_at + duration_s",
+    "size_bytes / rate_bytes_per_s",
+    "event_at - duration_s",
+]
+# The duration that this formula takes is an age, which may be unknown, or older than anything that is timed.
+FROM_AGE = "event_at - duration_s"
 FORMULAS: dict[str, str] = {
     "event_at - started_at": "duration_s",
     "started_at + duration_s": "event_at",
     "size_bytes / rate_bytes_per_s": "duration_s",
+    FROM_AGE: "started_at",
 }
 
 

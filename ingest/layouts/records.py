@@ -17,7 +17,7 @@ from tapewise.ingest.layouts.columns import (
     make_text,
     needed_columns,
 )
-from tapewise.ingest.layouts.descriptions import Column, Layout, Line, Value
+from tapewise.ingest.layouts.descriptions import FROM_AGE, Column, Layout, Line, Value
 from tapewise.ingest.layouts.times import Stamp, absolute_time, read_stamp
 from tapewise.ingest.records.columns import RECORD_SCHEMA
 from tapewise.ingest.records.fields import with_fates
@@ -30,6 +30,8 @@ from tapewise.ingest.records.format import (
     LineSettings,
 )
 
+# A century; what is older is a time that is not known.
+MAX_AGE_S = 3_155_760_000
 # The code below needs these columns even if the layout does not have them.
 _ASKED_FOR = ("user", "host", "interface", "size_bytes", "rate_bytes_per_s", "duration_s", "started_at")
 
@@ -115,6 +117,12 @@ def _measure(
     event, start = times.get("event_at"), times.get("started_at")
     if start is None:
         assert event is not None  # `contradictions.py` ensures it
+        if FROM_AGE in formulas:
+            us = (pl.col("duration_s") * 1e6).round().cast(pl.Int64, strict=False)
+            began_at = event.at - pl.duration(microseconds=us)
+            # Programs that do not know a time subtract 0, so the age is that of 1970.
+            is_possible = us.is_between(0, MAX_AGE_S * 1_000_000) & (began_at >= settings.earliest_at)
+            records = records.with_columns(started_at=pl.when(is_possible).then(began_at))
         return records.with_columns(
             at=event.at, is_ambiguous=event.is_ambiguous, time_rejected=event.rejected, is_backwards=False
         )
@@ -158,9 +166,13 @@ def _give_fates(
     table = kind.table or ""
     size = made.get("size_bytes")
     is_size_outside = size.is_out_of_range if size else None
-    is_outside = _any(each.is_out_of_range for name, each in made.items() if name != "size_bytes")
+    ages = _find_ages(table, said)
+    is_outside = _any(
+        each.is_out_of_range for name, each in made.items() if name != "size_bytes" and name not in ages
+    )
     records = records.with_columns(
-        is_outside=is_outside | (pl.col("duration_s") > MAX_DURATION_S).fill_null(False),
+        is_outside=is_outside
+        | (pl.lit(False) if ages else (pl.col("duration_s") > MAX_DURATION_S).fill_null(False)),
         is_size_outside=pl.lit(False) if is_size_outside is None else is_size_outside,
     )
     is_wrong = pl.col("is_wrong") | _lacks(table, said)
@@ -190,9 +202,10 @@ def _give_fates(
 
 def _lacks(table: str, said: dict[str, Value]) -> pl.Expr:
     """Whether a value that the table or only a formula needs is missing, or one is not permitted."""
+    for_formulas = said.keys() - columns_of_table(table) - _find_ages(table, said)
     lacks = [
         pl.col(name).is_null() & (~pl.col("is_outside") if kind_of(name) == "number" else True)
-        for name in (*needed_columns(table), *(said.keys() - columns_of_table(table)))
+        for name in (*needed_columns(table), *for_formulas)
         if name != "event_at"
     ]
     lacks += [
@@ -201,6 +214,12 @@ def _lacks(table: str, said: dict[str, Value]) -> pl.Expr:
         if name in said
     ]
     return _any(lacks)
+
+
+def _find_ages(table: str, said: dict[str, Value]) -> set[str]:
+    """The column that has the age of what a line describes, which is not itself kept, and may be unknown."""
+    is_said = any(isinstance(value, Column) and value.formula == FROM_AGE for value in said.values())
+    return {"duration_s"} - columns_of_table(table) if is_said else set()
 
 
 def _flags(table: str, said: dict[str, Value], settings: LineSettings) -> dict[str, pl.Expr]:

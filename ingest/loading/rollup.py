@@ -9,9 +9,9 @@ import psycopg
 from tapewise.ingest.sources.sources import Source
 from tapewise.schema.writing.cells import add_cells, sum_cells
 from tapewise.schema.writing.day_cells import add_days
-from tapewise.schema.writing.day_sums import DaySums, sum_days
-from tapewise.schema.writing.request_rollups import RequestSums, sum_transfers
-from tapewise.schema.writing.routes import Clients
+from tapewise.schema.writing.day_sums import DaySums, sum_days, sum_placed_days
+from tapewise.schema.writing.request_rollups import RequestSums, sum_placed_transfers, sum_transfers
+from tapewise.schema.writing.routes import Clients, place_rows, split_clients
 from tapewise.schema.writing.stage_cells import add_stages, sum_stages
 
 
@@ -43,10 +43,13 @@ def sum_counted(transfers: pl.DataFrame, source: Source) -> Sums | None:
     if counted is None:
         return None
     zone = source.archive_timezone
+    placed = place_rows(split_clients(counted, source.clients), zone)
+    days = sum_placed_days(placed, zone)
+    unlogged = pl.lit(0) if _has_failures(source) else pl.col("transfer_count")
     return Sums(
-        _sum_ten_minutes(counted, source),
-        sum_days(counted, zone, source.clients),
-        sum_transfers(counted, zone, source.clients),
+        days.moments.with_columns(failures_unlogged_count=unlogged.cast(pl.Int64)),
+        days,
+        sum_placed_transfers(placed, zone),
     )
 
 
@@ -100,4 +103,9 @@ def _filter_counted(transfers: pl.DataFrame, source: Source) -> pl.DataFrame | N
 
 
 def _sum_ten_minutes(transfers: pl.DataFrame, source: Source) -> pl.DataFrame:
-    return sum_cells(transfers, source.archive_timezone, has_failures="transfers" in source.failure_tables)
+    return sum_cells(transfers, source.archive_timezone, has_failures=_has_failures(source))
+
+
+def _has_failures(source: Source) -> bool:
+    """Whether the source's log reports failed transfers."""
+    return "transfers" in source.failure_tables

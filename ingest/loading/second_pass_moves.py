@@ -62,6 +62,8 @@ def move_second_passes(
     moved.
     """
     days: set[date] = set()
+    if not any(each.facts["is_second"].any() for each in repeats):
+        return days
     for table in FACT_TABLES:
         parts = [each.facts.filter(pl.col("is_second"), pl.col("table") == table.name) for each in repeats]
         facts = pl.concat(parts) if parts else pl.DataFrame()

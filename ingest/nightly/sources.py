@@ -96,7 +96,7 @@ def _plan_source(settings: Settings, archive: ArchiveSettings, source: SourceSet
         if is_remote(pattern):
             remote, missing = _find_remote(RemotePath(pattern))
             unmatched += missing
-            found |= {ledger_path(path): path for path in remote}
+            found |= {ledger_path(path): path for path in find_members(remote)}
             continue
         here_too = str(Path(glob.escape(str(config.parent))) / pattern)
         matched = glob.glob(here_too, recursive=True)  # noqa: PTH207  # Path.glob takes no absolute patterns

@@ -24,7 +24,7 @@ from tapewise.ingest.pseudonyms.keys import PseudonymKey
 from tapewise.ingest.reading.file_types import HEAD_BYTES, check_head, is_header_alone
 from tapewise.ingest.reading.identities import TICK_S, FileIdentity, identify_file
 from tapewise.ingest.reading.lines import count_newlines, seal_digest, split_content
-from tapewise.ingest.reading.member_paths import find_container, has_container_name, is_container
+from tapewise.ingest.reading.member_paths import find_container, is_container
 from tapewise.ingest.reading.members import list_members, open_member
 from tapewise.ingest.reading.remote_files import open_copy
 from tapewise.ingest.reading.remote_paths import RemotePath
@@ -293,13 +293,11 @@ def open_log(
     read = partial(LogFileReader, is_complete=is_complete, key=key, begins_with=begins_with)
     try:
         if isinstance(path, RemotePath):
-            if has_container_name(path):
-                raise LogFileError(
-                    f"{path}: archives are not read from other machines",
-                    hint="Download it, and name it or a file in it.",
-                )
+            container = find_container(path)
+            if is_container(path):
+                list_members(path)  # raises if there are none to name
             with (
-                open_copy(path) as (raw, version),
+                open_copy(path) if container is None else open_member(container, path) as (raw, version),
                 closing(read(raw, path, is_snapshot=True, version=version)) as reader,
             ):
                 yield reader
@@ -308,7 +306,7 @@ def open_log(
         if container is not None:
             with (
                 container.open("rb") as opened,
-                open_member(container, path) as raw,
+                open_member(container, path) as (raw, _),
                 closing(read(raw, path, opened)) as reader,
             ):
                 yield reader

@@ -3,7 +3,7 @@
 A compressed tar archive can be read only from the beginning. Files are mostly wanted in the order in which
 they are in it. Therefore the place reached in the archive that was read last is kept, and the next file is
 looked for from there. A file is copied to a temporary file while it is read, because it is read in several
-places.
+places. Of an archive on another machine, a copy is read.
 """
 
 import atexit
@@ -12,7 +12,7 @@ import tarfile
 import zipfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
@@ -23,6 +23,8 @@ from xopen import xopen
 
 from tapewise.ingest.reading.identities import FileIdentity, identify_file
 from tapewise.ingest.reading.member_paths import ZIP_SUFFIXES, find_container, is_container
+from tapewise.ingest.reading.remote_access import RemoteVersion
+from tapewise.ingest.reading.remote_archives import ArchiveCopy, fetch_archive
 from tapewise.ingest.reading.remote_files import describe
 from tapewise.ingest.reading.remote_paths import RemotePath
 from tapewise.schema.errors import LogFileError, RewrittenFileError
@@ -40,16 +42,43 @@ class Member:
     changed_s: float | None
 
 
+@dataclass(frozen=True)
+class _Archive:
+    """A version of an archive, which is equal to another one only if both are the same version.
+
+    `copy` is that of an archive on another machine.
+    """
+
+    path: Path
+    identity: FileIdentity
+    copy: ArchiveCopy | None = field(default=None, compare=False)
+
+    @property
+    def is_zip(self) -> bool:
+        return self.path.name.lower().endswith(ZIP_SUFFIXES)
+
+    def open(self) -> BinaryIO:
+        return self.path.open("rb") if self.copy is None else self.copy.open()
+
+
 def list_members(container: Path) -> list[Path]:
     """Return the paths of the files in a tar or zip archive, in the order in which they are in it.
 
     Hidden files, folders, links and devices are passed over. Raises LogFileError if the archive cannot be
     read, or has no files, or has two of the same name.
     """
-    paths = list(_list(container))
-    if not paths:
+    archive = _find_archive(container)
+    members = _list(archive)
+    if not members:
         raise LogFileError(f"{container}: there are no files in this archive")
-    return paths
+    if not isinstance(container, RemotePath):
+        return list(members)
+    return [
+        container.find_member(
+            each.name.lstrip("/"), RemoteVersion(each.size_bytes, each.changed_s, archive.identity)
+        )
+        for each in members.values()
+    ]
 
 
 def find_members(paths: Iterable[Path]) -> Iterator[Path]:
@@ -73,23 +102,19 @@ def find_member(path: Path) -> Member | None:
     container = find_container(path)
     if container is None:
         return None
-    member = _list(container).get(path)
-    if member is None:
-        raise LogFileError(f"{path}: {container} has no such file")
-    return member
+    return _find_in(_find_archive(container, path), path)
 
 
 def is_log(path: Path) -> bool:
     """Whether there is a file at `path`, be it in an archive or on another machine."""
-    if isinstance(path, RemotePath):
-        with suppress(LogFileError):
-            describe(path)
-            return True
-        return False
     if path.is_file():
         return True
     with suppress(LogFileError):
-        return find_member(path) is not None
+        if find_member(path) is not None:
+            return True
+        if isinstance(path, RemotePath):
+            describe(path)
+            return True
     return False
 
 
@@ -98,7 +123,7 @@ def count_bytes(path: Path) -> int:
 
     A file on another machine has no size if its server does not say one.
     """
-    if isinstance(path, RemotePath):
+    if isinstance(path, RemotePath) and (path.found is not None or find_container(path) is None):
         return describe(path).size_bytes or 0
     member = find_member(path)
     return path.stat().st_size if member is None else member.size_bytes
@@ -106,7 +131,7 @@ def count_bytes(path: Path) -> int:
 
 def find_change(path: Path) -> float:
     """Return when a file was last changed (Unix time). Raises OSError or LogFileError."""
-    if isinstance(path, RemotePath):
+    if isinstance(path, RemotePath) and find_container(path) is None:
         changed_s = describe(path).changed_s
         if changed_s is None:
             raise LogFileError(f"{path}: the server does not say when this file was changed")
@@ -130,36 +155,52 @@ def identify_log(path: Path) -> FileIdentity:
 
 
 @contextmanager
-def open_member(container: Path, path: Path) -> Iterator[BinaryIO]:
-    """Open a copy of the file at `path`, which leads into `container`.
+def open_member(container: Path, path: Path) -> Iterator[tuple[BinaryIO, FileIdentity]]:
+    """Open a copy of the file at `path`, which leads into `container`, with the archive's identity.
 
     Raises OSError, or LogFileError if the archive cannot be read or has no such file.
     """
-    member = find_member(path)
-    assert member is not None
+    archive = _find_archive(container, path)
+    member = _find_in(archive, path)
     with TemporaryFile() as copy:
-        with _explaining(container), _find_stream(container, member.name) as stream:
+        with _explaining(container), _find_stream(archive, member.name) as stream:
             shutil.copyfileobj(stream, copy)
         copy.seek(0)
-        yield copy
+        yield copy, archive.identity
 
 
-def _list(container: Path) -> dict[Path, Member]:
-    with _explaining(container):
-        return _list_once(container, identify_file(container))
+def _find_archive(container: Path, member: Path | None = None) -> _Archive:
+    """Return the archive as it is now, or, on another machine, as it was when `member` was listed."""
+    if not isinstance(container, RemotePath):
+        return _Archive(container, identify_file(container))
+    listed = member.found if isinstance(member, RemotePath) else None
+    copy = fetch_archive(container, listed.identity if isinstance(listed, RemoteVersion) else None)
+    return _Archive(container, copy.identity, copy)
+
+
+def _find_in(archive: _Archive, path: Path) -> Member:
+    member = _list(archive).get(path)
+    if member is None:
+        raise LogFileError(f"{path}: {archive.path} has no such file")
+    return member
+
+
+def _list(archive: _Archive) -> dict[Path, Member]:
+    with _explaining(archive.path):
+        return _list_once(archive)
 
 
 @lru_cache(maxsize=64)
-def _list_once(container: Path, _: FileIdentity) -> dict[Path, Member]:
-    """Return the files of an archive that has this identity, so that it is listed again if it changes."""
+def _list_once(archive: _Archive) -> dict[Path, Member]:
+    container = archive.path
     found: dict[Path, Member] = {}
-    for member in _list_zip(container) if _is_zip(container) else _list_tar(container):
+    for member in _list_zip(archive) if archive.is_zip else _list_tar(archive):
         name = PurePosixPath(member.name.lstrip("/"))
         if any(part.startswith(".") and part != ".." for part in name.parts):
             continue
         if ".." in name.parts:
             raise LogFileError(f"{container}: the name of its file {member.name} leads out of it")
-        path = container / name
+        path = container.find_member(str(name)) if isinstance(container, RemotePath) else container / name
         if path in found:
             raise LogFileError(
                 f"{container}: has two files called {name}",
@@ -169,9 +210,9 @@ def _list_once(container: Path, _: FileIdentity) -> dict[Path, Member]:
     return found
 
 
-def _list_zip(container: Path) -> Iterator[Member]:
-    with zipfile.ZipFile(container) as archive:
-        for info in archive.infolist():
+def _list_zip(archive: _Archive) -> Iterator[Member]:
+    with archive.open() as file, zipfile.ZipFile(file) as opened:
+        for info in opened.infolist():
             if not info.is_dir():
                 changed_s = None
                 with suppress(ValueError):  # some programs write a month or day of 0
@@ -179,9 +220,9 @@ def _list_zip(container: Path) -> Iterator[Member]:
                 yield Member(info.filename, info.file_size, changed_s)
 
 
-def _list_tar(container: Path) -> Iterator[Member]:
-    with xopen(container, "rb", threads=0) as file, _open_tar(file) as archive:
-        for info in iter(archive.next, None):
+def _list_tar(archive: _Archive) -> Iterator[Member]:
+    with archive.open() as raw, xopen(raw, "rb", threads=0) as file, _open_tar(file) as opened:
+        for info in iter(opened.next, None):
             if info.isreg():
                 yield Member(info.name, info.size, float(info.mtime))
 
@@ -213,26 +254,23 @@ class _CompleteTarInfo(tarfile.TarInfo):
 class _TarReader:
     """A tar archive that is read once from the beginning to the end."""
 
-    def __init__(self, container: Path) -> None:
-        self._container = container
-        self._identity = identify_file(container)
-        self._file = xopen(container, "rb", threads=0)
-        self._archive = _open_tar(self._file)
-
-    def is_of(self, container: Path) -> bool:
-        """Whether this is the archive that is now at that path."""
-        return self._container == container and self._identity == identify_file(container)
+    def __init__(self, archive: _Archive) -> None:
+        self.archive = archive
+        self._raw = archive.open()
+        self._file = xopen(self._raw, "rb", threads=0)
+        self._opened = _open_tar(self._file)
 
     def find(self, name: str) -> IO[bytes] | None:
         """Return the next file of that name, or None if no more of that name follow."""
-        for info in iter(self._archive.next, None):
+        for info in iter(self._opened.next, None):
             if info.isreg() and info.name == name:
-                return self._archive.extractfile(info)
+                return self._opened.extractfile(info)
         return None
 
     def close(self) -> None:
-        self._archive.close()
+        self._opened.close()
         self._file.close()
+        self._raw.close()
 
 
 class _LastTar:
@@ -241,14 +279,14 @@ class _LastTar:
     def __init__(self) -> None:
         self._reader: _TarReader | None = None
 
-    def find(self, container: Path, name: str) -> IO[bytes] | None:
+    def find(self, archive: _Archive, name: str) -> IO[bytes] | None:
         """Return the file of that name, or None if there is none."""
-        if self._reader is not None and self._reader.is_of(container):
+        if self._reader is not None and self._reader.archive == archive:
             found = self._reader.find(name)
             if found is not None:
                 return found
         self.close()
-        self._reader = _TarReader(container)
+        self._reader = _TarReader(archive)
         return self._reader.find(name)
 
     def close(self) -> None:
@@ -262,20 +300,16 @@ atexit.register(_last_tar.close)
 
 
 @contextmanager
-def _find_stream(container: Path, name: str) -> Iterator[IO[bytes]]:
+def _find_stream(archive: _Archive, name: str) -> Iterator[IO[bytes]]:
     """Open a file of an archive at its beginning."""
-    if _is_zip(container):
-        with zipfile.ZipFile(container) as archive, archive.open(name) as file:
+    if archive.is_zip:
+        with archive.open() as raw, zipfile.ZipFile(raw) as opened, opened.open(name) as file:
             yield file
         return
-    stream = _last_tar.find(container, name)
+    stream = _last_tar.find(archive, name)
     if stream is None:
-        raise RewrittenFileError(f"{container}: was rewritten while it was read")
+        raise RewrittenFileError(f"{archive.path}: was rewritten while it was read")
     yield stream
-
-
-def _is_zip(container: Path) -> bool:
-    return container.name.lower().endswith(ZIP_SUFFIXES)
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from tempfile import TemporaryFile
 from typing import Any, BinaryIO
 
 from tapewise.ingest.reading.identities import FileIdentity
+from tapewise.ingest.reading.member_paths import find_container
 from tapewise.ingest.reading.object_stores import get_object, head_object, list_objects
 from tapewise.ingest.reading.remote_access import ABSENT, BROKEN_OFF, HINTS, RemoteVersion, run
 from tapewise.ingest.reading.remote_paths import RemotePath
@@ -30,11 +31,17 @@ _KEPT_BYTES = 256_000_000
 def describe(path: RemotePath) -> RemoteVersion:
     """Return what the listing in which the path was found, or else the server says about a file now.
 
-    Raises LogFileError.
+    About a file in an archive, that is what it says about the archive. Raises LogFileError.
     """
     if isinstance(path.found, LogFileError):
         raise path.found
-    return path.found or _ask(path)
+    return path.found or ask(_find_container(path) or path)
+
+
+def _find_container(path: RemotePath) -> RemotePath | None:
+    container = find_container(path)
+    assert container is None or isinstance(container, RemotePath)
+    return container
 
 
 def is_absent(path: RemotePath) -> bool:
@@ -51,7 +58,7 @@ def open_copy(path: RemotePath) -> Iterator[tuple[BinaryIO, FileIdentity | None]
     """Open a copy of the file as it is now, with the identity of this version of it. Raises LogFileError."""
     if isinstance(path.found, LogFileError):
         raise path.found
-    copy, version = _copies.take(path) or _download(path)
+    copy, version = _copies.take(path) or download(path)
     try:
         # What reads the file closes what it has read from.
         with os.fdopen(os.dup(copy.fileno()), "rb") as opened:
@@ -70,6 +77,8 @@ def list_remote(path: RemotePath, *, is_recursive: bool) -> list[RemotePath]:
     `is_recursive`, the prefix of a bucket or a folder of a web server (whose name ends with `/`) means all
     files in it that are not hidden. What cannot be listed is returned as one path that has the reason.
     """
+    if find_container(path) is not None:
+        return [path]
     start = len(path.url.partition("://")[0]) + len("://")
     magic = re.search(r"[*?[]" if path.is_s3 else r"[*[]", path.url[start:])
     try:
@@ -120,7 +129,7 @@ class _Copies:
             return None
         copy, version = self._kept.pop(path)
         try:
-            is_same = _ask(path).identity == version.identity
+            is_same = ask(path).identity == version.identity
         except LogFileError:
             copy.close()
             raise
@@ -151,8 +160,9 @@ _copies = _Copies()
 atexit.register(_copies.close)
 
 
-def _download(path: RemotePath) -> tuple[BinaryIO, RemoteVersion]:
-    copy = TemporaryFile()  # noqa: SIM115  # the caller closes it
+def download(path: RemotePath) -> tuple[BinaryIO, RemoteVersion]:
+    """Copy a file to a temporary file, which the caller closes. Raises LogFileError."""
+    copy = TemporaryFile()  # noqa: SIM115  # as above
     try:
         version = run(path, lambda files: (get_object if path.is_s3 else get_page)(files, path, copy))
         size_bytes = copy.seek(0, 2)
@@ -164,7 +174,8 @@ def _download(path: RemotePath) -> tuple[BinaryIO, RemoteVersion]:
     return copy, RemoteVersion(size_bytes, version.changed_s, version.identity)
 
 
-def _ask(path: RemotePath) -> RemoteVersion:
+def ask(path: RemotePath) -> RemoteVersion:
+    """Return what the server says about a file now. Raises LogFileError."""
     return run(path, lambda files: (head_object if path.is_s3 else head_page)(files, path))
 
 

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path, PosixPath
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import parse_qsl, quote, urlencode
 
 if TYPE_CHECKING:
     from tapewise.ingest.reading.remote_access import RemoteVersion
@@ -94,13 +94,29 @@ class RemotePath(PosixPath):
         return text.rstrip("/").rpartition("/")[2]
 
     @property
-    def parents(self) -> Sequence[Path]:  # type: ignore[override]  # none of them is a file on disk
-        """Empty: no archive on disk contains the file."""
-        return ()
+    def parents(self) -> Sequence[Path]:  # type: ignore[override]  # they are URLs, too
+        """The paths that contain this one, the longest first, with the query of its URL."""
+        place, query = self.url, ""
+        if not self.is_s3:
+            place = re.split("[?#]", self.url, maxsplit=1)[0]
+            query = self.url[len(place) :]
+        scheme, _, rest = place.partition("://")
+        parts = rest.split("/")
+        return tuple(
+            RemotePath(f"{scheme}://{'/'.join(parts[:count])}{query}")
+            for count in range(len(parts) - 1, 1, -1)
+        )
 
     def expanduser(self) -> "RemotePath":
         """Return the path itself; `~` is nothing special in a URL."""
         return self
+
+    def find_member(self, name: str, found: "RemoteVersion | None" = None) -> "RemotePath":
+        """Return the path of the file of that name in this archive."""
+        if self.is_s3:
+            return RemotePath(f"{self.url.rstrip('/')}/{name}", found)
+        place = re.split("[?#]", self.url, maxsplit=1)[0]
+        return RemotePath(f"{place.rstrip('/')}/{quote(name)}{self.url[len(place) :]}", found)
 
     def split_s3(self) -> tuple[str, str]:
         """Return the bucket and the key."""

@@ -28,12 +28,14 @@ RECORD_SCHEMA: dict[str, pl.DataType] = {
     "direction": pl.String(),
     "open_s": pl.Float64(),
     "archive_path": pl.String(),
+    "server": pl.String(),
     # transfers and name-space events
     "duration_s": pl.Float64(),
     "size_bytes": pl.Int64(),
     # transfers
     "rate_bytes_per_s": pl.Float64(),
     "client_path": pl.String(),
+    "seek_s": pl.Float64(),
     "status_text": pl.String(),
     "is_duration_coarse": pl.Boolean(),
     "is_duration_below_clock": pl.Boolean(),
@@ -117,6 +119,7 @@ NAME_COLUMNS: dict[str, Literal["name", "path", "words", "status"]] = {
     "description": "words",
     "capability": "name",
     "network": "name",
+    "server": "name",
 }
 # Columns with terms that come from programs and from the site's configuration.
 NAMELESS_COLUMNS = (

@@ -113,6 +113,9 @@ transfers = _facts(
     flag("is_size_saturated"),
     flag("is_rate_inconsistent"),
     _day_only_flag(),
+    # The archive's machine that moved the file.
+    sa.Column("server", sa.Text),
+    sa.Column("seek_s", DOUBLE_PRECISION),
     sa.CheckConstraint("direction in ('put', 'get')", name="direction"),
     # Finds the transfers that were under way at a time, without reading all later ones.
     also_in_brin=("started_at",),
@@ -129,6 +132,7 @@ opens = _facts(
     # Whether the file was on disk, if the log says so.
     sa.Column("is_cached", sa.Boolean),
     _day_only_flag(),
+    sa.Column("server", sa.Text),
     sa.CheckConstraint("direction in ('put', 'get')", name="direction"),
 )
 

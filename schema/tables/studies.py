@@ -151,6 +151,53 @@ request_waits = sa.Table(
     comment="One row per request of a simulated archive: where its time went",
 )
 
+simulation_studies = sa.Table(
+    "simulation_studies",
+    metadata,
+    identity(),
+    sa.Column("name", sa.Text, nullable=False, unique=True),
+    # Of everything that its runs depend on, besides the option and the seed. Only a study with the same
+    # digest is continued.
+    sa.Column("digest", sa.Text, nullable=False, unique=True),
+    # As in `simulation_runs`: by name, so a study outlives its archive.
+    sa.Column("demand", sa.Text, nullable=False),
+    sa.Column("demand_name", sa.Text, nullable=False),
+    sa.Column("demand_archive", sa.Text),
+    sa.Column("demand_kind", sa.Text),
+    sa.Column("options", JSONB, nullable=False),
+    sa.Column("machine_title", sa.Text, nullable=False),
+    sa.Column("machine", JSONB, nullable=False),
+    sa.Column("program_version", sa.Text, nullable=False),
+    instant("created_at"),
+    sa.CheckConstraint("demand in ('archive', 'model', 'file')", name="demand"),
+    sa.CheckConstraint("demand_kind in ('measured', 'synthetic', 'simulated')", name="demand_kind"),
+    schema="studies",
+    comment="One row per study: the requests, and the machine of which options were tried",
+)
+
+study_runs = sa.Table(
+    "study_runs",
+    metadata,
+    sa.Column(
+        "study_id",
+        sa.Integer,
+        sa.ForeignKey(simulation_studies.c.id, ondelete="CASCADE"),
+        primary_key=True,
+        autoincrement=False,
+    ),
+    # The changes as typed, by field; empty for the machine as in the file.
+    sa.Column("option", sa.Text, primary_key=True),
+    sa.Column("seed", sa.BigInteger, primary_key=True, autoincrement=False),
+    # The changed fields, with the values that the machine has.
+    sa.Column("changed", JSONB, nullable=False),
+    # The results by name; null for what the machine or the requests do not have.
+    sa.Column("figures", JSONB, nullable=False),
+    sa.Column("is_warm", sa.Boolean, nullable=False),
+    instant("ran_at"),
+    schema="studies",
+    comment="One row per run of a study: the figures of an option with a seed",
+)
+
 file_recounts = sa.Table(
     "file_recounts",
     metadata,

@@ -1,11 +1,12 @@
 """The ten-minute rollup `core.activity_cells`, updated in the transaction that changes its transfers."""
 
+from typing import TypeVar
+
 import polars as pl
 import psycopg
 
 from tapewise.schema.writing.array_literals import write_literals
 
-CELL_US = 600_000_000
 MINUTE_US = 60_000_000
 
 _GROUP = ("interface", "direction", "is_time_of_day_unknown")
@@ -52,22 +53,43 @@ def sum_cells(transfers: pl.DataFrame, timezone: str, *, has_failures: bool) -> 
         .group_by("minute", *_GROUP)
         .agg(pl.col(_SUMS).sum())
     )
-    at = pl.from_epoch(pl.col("minute") * MINUTE_US, "us").dt.replace_time_zone("UTC")
-    local = at.dt.convert_time_zone(timezone)
-    into_cell = pl.duration(microseconds=local.dt.replace_time_zone(None).dt.timestamp("us") % CELL_US)
-    begin = at - into_cell
+    _, begin = find_ten_minutes(minutes["minute"], timezone)
+    placed = minutes.with_columns(cell_at=find_moment(begin))
+    return placed.group_by("cell_at", *_GROUP).agg(pl.col(_SUMS).sum())
+
+
+def find_ten_minutes(minutes: pl.Series, timezone: str) -> tuple[pl.Series, pl.Series]:
+    """Return the local time of each minute (since 1970), and the first minute of its ten minutes."""
+    local = _to_local(minutes, timezone)
+    begin = minutes - local.dt.minute().cast(pl.Int64) % 10
     # Some zones have changed their clocks at a minute past midnight, or by a quarter of an hour. There, a
     # cell that would begin on another day is split into minutes.
-    is_same_day = begin.dt.convert_time_zone(timezone).dt.date() == local.dt.date()
-    cell_at = pl.when(is_same_day).then(begin).otherwise(at)
-    return minutes.group_by(cell_at.alias("cell_at"), *_GROUP).agg(pl.col(_SUMS).sum())
+    is_same_day = _to_local(begin, timezone).dt.date() == local.dt.date()
+    return local, begin.zip_with(is_same_day, minutes)
+
+
+_MomentT = TypeVar("_MomentT", pl.Series, pl.Expr)
+
+
+def find_moment(minutes: _MomentT) -> _MomentT:
+    """Return the moment of each minute since 1970."""
+    return (minutes.cast(pl.Int64) * MINUTE_US).cast(pl.Datetime("us")).dt.replace_time_zone("UTC")
+
+
+def _to_local(minutes: pl.Series, timezone: str) -> pl.Series:
+    return find_moment(minutes).dt.convert_time_zone(timezone)
 
 
 def add_cells(connection: psycopg.Connection, archive_id: int, cells: list[pl.DataFrame]) -> None:
     """Add the sums of `cells` to the archive's cells, in the caller's transaction."""
     if not cells:
         return
-    sums = pl.concat(cells).group_by(_KEY).agg(pl.col(_SUMS).sum()).sort(_KEY)
+    sums = (
+        pl.concat([frame.select(*_KEY, *_SUMS) for frame in cells])
+        .group_by(_KEY)
+        .agg(pl.col(_SUMS).sum())
+        .sort(_KEY)
+    )
     connection.execute(
         "INSERT INTO core.activity_cells AS held (archive_id, cell_at, interface, direction,"
         " is_time_of_day_unknown, transfer_count, failed_count, saturated_count, size_bytes, duration_us,"

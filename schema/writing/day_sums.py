@@ -4,21 +4,21 @@ A route has a source, interface, direction, class of service and perhaps a clien
 load.
 """
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
+from tapewise.schema.writing.cells import find_moment, find_ten_minutes
 from tapewise.schema.writing.day_columns import SUMS
 from tapewise.schema.writing.routes import (
     BIN_BITS,
     MINUTE_US,
     ROUTE,
     Clients,
+    Placed,
     find_bins,
-    find_first_day,
-    pack_columns,
+    place_rows,
     split_clients,
 )
 
@@ -29,6 +29,16 @@ CELL = (*ROUTE, "day")
 # Bits for the parts of a key: hours (24 where unknown), minutes since the first one, bins of size.
 HOUR_BITS, MINUTE_BITS, SIZE_BITS = 5, 28, 6
 _UNKNOWN_HOUR = 24
+# The columns of transfers that are read, besides those of their routes.
+_READ = (
+    *("ended_at", "size_bytes", "duration_s", "is_failed", "is_size_saturated", "is_time_ambiguous"),
+    *("is_time_of_day_unknown", "is_duration_coarse", "is_duration_below_clock", "is_rate_inconsistent"),
+)
+# The sums of ten minutes in `core.activity_cells` that are sums of days, too.
+MOMENT_SUMS = (
+    *("transfer_count", "failed_count", "saturated_count", "size_bytes", "duration_us"),
+    *("unknown_size_count", "unknown_duration_count"),
+)
 
 # Sizes of a day may add up to more than 64 bits.
 _TYPES = {"bigint": pl.Int64(), "numeric": pl.Int128()}
@@ -38,11 +48,13 @@ _MICROSECONDS = (pl.col("duration_s") * 1e6).round().cast(pl.Int64)
 class DaySums(NamedTuple):
     """Sums of transfers by route and local day, each frame also by another column.
 
-    `hours` is by hour, `ten_minutes` by ten minutes (their first, counted since 1970), `rates` by the bin of
-    the rate, and `sizes` by the bins of size and duration. `largest` and `longest` have the largest file and
-    the longest transfer.
+    `moments` has the columns of `sum_cells`, without those of failures that are not logged, and is of all
+    clients. `hours` is by hour, `ten_minutes` by ten minutes (their first, counted since 1970), `rates`
+    by the bin of the rate, and `sizes` by the bins of size and duration. `largest` and `longest` have the
+    largest file and the longest transfer.
     """
 
+    moments: pl.DataFrame
     hours: pl.DataFrame
     ten_minutes: pl.DataFrame
     rates: pl.DataFrame
@@ -57,42 +69,59 @@ def sum_days(transfers: pl.DataFrame, timezone: str, clients: Clients = Clients.
     Sizes and durations are added up over the transfers that did not fail, in whole bytes and microseconds.
     The hour is null where only the day is known; such transfers are in no ten minutes.
     """
-    transfers = split_clients(transfers, clients)
-    days, hours, ten_minutes = _find_times(transfers, timezone)
-    # Groups are found by one integer, which is far faster than by several columns with texts.
-    cell, names = number_cells(transfers, days)
+    return sum_placed_days(place_rows(split_clients(transfers, clients), timezone), timezone)
+
+
+def sum_placed_days(placed: Placed, timezone: str) -> DaySums:
+    """Return the sums of transfers as `sum_days` does, when they are placed already."""
+    transfers, cell = placed.rows, placed.rows["cell"]
+    hours, ten_minutes = _find_times(transfers, timezone)
     first_minute = ten_minutes.min() if transfers.height else 0
     moved = pl.col("is_failed").not_()
     measured = moved & pl.col("is_size_saturated").not_() & pl.col("size_bytes").is_not_null()
     logged = pl.col("rate_bytes_per_s")
     computed = pl.col("size_bytes") / pl.when(pl.col("duration_s") != 0).then("duration_s")
     rate = pl.when(measured & pl.col("duration_s").is_not_null()).then(pl.coalesce(logged, computed))
-    placed = transfers.with_columns(
-        cell=cell,
+    # Groups are found by one integer, which is far faster than by several columns with texts.
+    timed = transfers.select(
+        "cell",
+        *_READ,
         time=(cell * 2**HOUR_BITS + hours) * 2**MINUTE_BITS + (ten_minutes - first_minute),
         rate=rate,
         duration_us=_MICROSECONDS,
     )
-    by_time = _sum_by_time(placed, moved).with_columns(
+    by_time = _sum_by_time(timed, moved).with_columns(
         cell=pl.col("time") // 2 ** (HOUR_BITS + MINUTE_BITS),
         hour=(pl.col("time") // 2**MINUTE_BITS % 2**HOUR_BITS).replace(_UNKNOWN_HOUR, None).cast(pl.Int16),
         ten_minutes=(pl.col("time") % 2**MINUTE_BITS + first_minute).cast(pl.Int32),
     )
     return DaySums(
+        _sum_ten_minutes(placed.name(by_time)),
         *(
-            sums.join(names, on="cell").drop("cell")
+            placed.name(sums).drop("cell", "source_id")
             for sums in (
                 by_time.group_by("cell", "hour").agg(pl.col(SUMS.keys()).sum()),
                 by_time.filter(pl.col("hour").is_not_null())
                 .group_by("cell", "ten_minutes")
                 .agg(ten_minute_count=pl.col("transfer_count").sum()),
-                _count_rates(placed),
-                _find_largest(placed.filter(moved & pl.col("size_bytes").is_not_null())),
-                _find_longest(placed.filter(moved & pl.col("duration_s").is_not_null())),
-                _sum_by_size(placed.filter(measured)),
+                _count_rates(timed),
+                _find_largest(timed),
+                _find_longest(timed),
+                _sum_by_size(timed, measured),
             )
-        )
+        ),
     )
+
+
+def _sum_ten_minutes(by_time: pl.DataFrame) -> pl.DataFrame:
+    """Return the sums of ten minutes, which cost less here than a second look at the transfers."""
+    of_all = by_time.filter(pl.col("client_id").is_null())
+    return of_all.group_by(
+        "interface",
+        "direction",
+        is_time_of_day_unknown=pl.col("hour").is_null(),
+        cell_at=find_moment(pl.col("ten_minutes")),
+    ).agg(pl.col(MOMENT_SUMS).sum())
 
 
 def _sum_by_time(placed: pl.DataFrame, moved: pl.Expr) -> pl.DataFrame:
@@ -115,31 +144,35 @@ def _sum_by_time(placed: pl.DataFrame, moved: pl.Expr) -> pl.DataFrame:
         "rated_size_bytes": pl.when(rated).then("size_bytes"),
         "rated_duration_us": pl.when(rated).then("duration_us"),
     }
+    rows = placed.select(time="time", **values)
+    # Most flags are rare.
+    unseen = [name for name in values if rows[name].dtype == pl.Boolean and not rows[name].any()]
     return (
-        placed.select("time", **{name: value.cast(_TYPES[SUMS[name]]) for name, value in values.items()})
+        rows.select("time", *(pl.col(name).cast(_TYPES[SUMS[name]]) for name in values if name not in unseen))
         .group_by("time")
         .agg(pl.all().sum())
+        .with_columns(pl.lit(0).cast(_TYPES[SUMS[name]]).alias(name) for name in unseen)
     )
 
 
 def _count_rates(placed: pl.DataFrame) -> pl.DataFrame:
-    rated = placed.filter(pl.col("rate").is_not_null())
+    rated = placed.select("cell", "rate").drop_nulls("rate")
+    keys: pl.Series = rated["cell"] * 2**BIN_BITS + find_bins(rated["rate"])
     return (
-        rated.select(key=pl.col("cell") * 2**BIN_BITS + find_bins(rated["rate"]))
-        .group_by("key")
-        .agg(rate_count=pl.len().cast(pl.Int64))
+        keys.alias("key")
+        .value_counts(name="rate_count")
         .select(
-            "rate_count",
+            pl.col("rate_count").cast(pl.Int64),
             cell=pl.col("key") // 2**BIN_BITS,
             rate_bin=(pl.col("key") % 2**BIN_BITS).cast(pl.Int32),
         )
     )
 
 
-def _find_largest(known: pl.DataFrame) -> pl.DataFrame:
+def _find_largest(placed: pl.DataFrame) -> pl.DataFrame:
     """Return the largest file of each cell; of equal ones the earliest, and the same one in any order."""
     order = ["size_bytes", "ended_at", "is_size_saturated", "is_time_of_day_unknown"]
-    found = _find_greatest(known, order)
+    found = _find_greatest(placed, order)
     return found.select(
         "cell",
         largest=pl.concat_list(
@@ -150,9 +183,9 @@ def _find_largest(known: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _find_longest(known: pl.DataFrame) -> pl.DataFrame:
+def _find_longest(placed: pl.DataFrame) -> pl.DataFrame:
     """Return the longest transfer of each cell, as `_find_largest` does the largest file."""
-    found = _find_greatest(known, ["duration_s", "ended_at", "is_time_of_day_unknown"])
+    found = _find_greatest(placed, ["duration_s", "ended_at", "is_time_of_day_unknown"])
     return found.select(
         "cell",
         longest=pl.concat_list(
@@ -163,23 +196,26 @@ def _find_longest(known: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _find_greatest(known: pl.DataFrame, order: list[str]) -> pl.DataFrame:
-    """Return the row of each cell that has the greatest first value, earliest time and most flags."""
-    greatest = known.group_by("cell").agg(pl.col(order[0]).max())
-    at_most = known["cell"].replace_strict(greatest["cell"], greatest[order[0]])
+def _find_greatest(placed: pl.DataFrame, order: list[str]) -> pl.DataFrame:
+    """Return the row of each cell that has the greatest first value, earliest time and most flags.
+
+    Transfers that failed do not count.
+    """
+    moved = placed.select("cell", *order, value=pl.when(~pl.col("is_failed")).then(order[0]))
+    greatest = moved.group_by("cell").agg(pl.col("value").max()).sort("cell")["value"]
     return (
-        known.filter(pl.col(order[0]) == at_most)
+        # Each cell has transfers, so the numbers of cells are the places of their greatest values.
+        moved.filter(pl.col("value") == greatest.gather(moved["cell"]))
         .select("cell", *order)
         .sort(order, descending=[name != "ended_at" for name in order])
         .unique("cell", keep="first", maintain_order=True)
     )
 
 
-def _sum_by_size(measured: pl.DataFrame) -> pl.DataFrame:
+def _sum_by_size(placed: pl.DataFrame, measured: pl.Expr) -> pl.DataFrame:
     """Add up the transfers that the filter of the envelope keeps (mart.envelope_transfers)."""
-    kept = measured.filter(
-        pl.col("duration_s") > 0, (pl.col("is_duration_coarse") & (pl.col("duration_s") < 10)).not_()
-    )
+    is_long = (pl.col("duration_s") > 0) & (~pl.col("is_duration_coarse") | (pl.col("duration_s") >= 10))
+    kept = placed.select("cell", "size_bytes", "duration_s", is_kept=measured & is_long).filter("is_kept")
     size_bins = np.searchsorted(np.array(SIZE_EDGES), kept["size_bytes"].to_numpy(), side="right")
     return (
         kept.select(
@@ -205,22 +241,8 @@ def _sum_by_size(measured: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def number_cells(
-    rows: pl.DataFrame, days: pl.Series, columns: Sequence[str] = ROUTE
-) -> tuple[pl.Series, pl.DataFrame]:
-    """Return the number of each row's values in `columns` and day, from 0, and these by this `cell`.
-
-    `days` are dates, or days since 1970.
-    """
-    days = days.cast(pl.Int64)
-    packed = pack_columns(rows, columns, days - find_first_day(days))
-    cell = packed.unique().sort().search_sorted(packed).cast(pl.Int64)
-    names = rows.select(*columns, cell=cell, day=days.cast(pl.Int32).cast(pl.Date))
-    return cell, names.unique("cell", keep="any")
-
-
-def _find_times(transfers: pl.DataFrame, timezone: str) -> tuple[pl.Series, pl.Series, pl.Series]:
-    """Return each transfer's local day (since 1970), its hour, and the begin of its ten minutes.
+def _find_times(transfers: pl.DataFrame, timezone: str) -> tuple[pl.Series, pl.Series]:
+    """Return the local hour of each transfer, and the begin of its ten minutes.
 
     These ten minutes are those of `core.activity_cells`, in minutes since 1970.
     """
@@ -228,21 +250,7 @@ def _find_times(transfers: pl.DataFrame, timezone: str) -> tuple[pl.Series, pl.S
     # zones cost more than all the sums: each run of a minute is converted once.
     minutes = transfers["ended_at"].dt.epoch("us") // MINUTE_US
     run = minutes.rle_id()
-    minute = minutes.rle().struct.field("value")
-    local = _to_local(minute, timezone)
-    days = local.dt.date()
-    begin = minute - local.dt.minute().cast(pl.Int64) % 10
-    # Some zones change their clocks at a minute past midnight, or by a quarter of an hour.
-    begin = begin.zip_with(_to_local(begin, timezone).dt.date() == days, minute)
+    local, begin = find_ten_minutes(minutes.rle().struct.field("value"), timezone)
     hours = local.dt.hour().cast(pl.Int64).gather(run)
     unknown = pl.Series([_UNKNOWN_HOUR], dtype=pl.Int64)
-    return (
-        days.gather(run),
-        hours.zip_with(~transfers["is_time_of_day_unknown"], unknown),
-        begin.gather(run),
-    )
-
-
-def _to_local(minutes: pl.Series, timezone: str) -> pl.Series:
-    at = pl.from_epoch(minutes * MINUTE_US, "us")
-    return at.dt.replace_time_zone("UTC").dt.convert_time_zone(timezone)
+    return hours.zip_with(~transfers["is_time_of_day_unknown"], unknown), begin.gather(run)

@@ -13,12 +13,9 @@ import psycopg
 
 from tapewise.schema.writing.day_columns import merge_arrays
 from tapewise.schema.writing.routes import (
-    DAY_BITS,
     ROUTE,
+    Placed,
     find_days,
-    find_first_day,
-    name_routes,
-    number_routes,
     write_addition,
     write_array,
     write_cells,
@@ -57,10 +54,10 @@ _DELETE_EMPTY = (
 )
 
 
-def sum_transfers(transfers: pl.DataFrame, timezone: str) -> pl.DataFrame:
+def sum_transfers(transfers: Placed, timezone: str) -> pl.DataFrame:
     """Return the gets among transfers (rows of that table) by route, day and code, each as a request."""
     # Unlike the transfer, its stage or its open may be reported by another line only.
-    gets = _select_gets(
+    return _sum(
         transfers,
         code=_pack(
             is_staged=pl.lit(value=False),
@@ -73,13 +70,13 @@ def sum_transfers(transfers: pl.DataFrame, timezone: str) -> pl.DataFrame:
             joining=pl.lit(0),
         ),
         moment=pl.coalesce("started_at", "ended_at"),
+        timezone=timezone,
     )
-    return _sum(gets, timezone)
 
 
-def sum_requests(requests: pl.DataFrame, timezone: str) -> pl.DataFrame:
+def sum_requests(requests: Placed, timezone: str) -> pl.DataFrame:
     """Return the gets among requests (rows of that table) by route, day and code."""
-    gets = _select_gets(
+    return _sum(
         requests,
         code=_pack(
             is_staged=pl.col("stage_id").is_not_null() | pl.col("is_joined").fill_null(value=False),
@@ -93,8 +90,8 @@ def sum_requests(requests: pl.DataFrame, timezone: str) -> pl.DataFrame:
             joining=_number_answers("is_joined"),
         ),
         moment=pl.coalesce("opened_at", "started_at", "ended_at"),
+        timezone=timezone,
     )
-    return _sum(gets, timezone)
 
 
 def negate(sums: pl.DataFrame) -> pl.DataFrame:
@@ -125,30 +122,27 @@ def _number_answers(name: str) -> pl.Expr:
     return (pl.col(name).cast(pl.Int64) + 1).fill_null(0)
 
 
-def _select_gets(rows: pl.DataFrame, *, code: pl.Expr, moment: pl.Expr) -> pl.DataFrame:
-    return rows.filter((pl.col("direction") == "get") & ~pl.col("is_failed")).select(
-        "source_id", *ROUTE, "ended_at", "size_bytes", code=code, moment=moment
+def _sum(requests: Placed, *, code: pl.Expr, moment: pl.Expr, timezone: str) -> pl.DataFrame:
+    is_got = (pl.col("direction") == "get") & ~pl.col("is_failed")
+    # To filter all columns would cost more than the sums.
+    read = {"cell", "ended_at", "size_bytes"}.union(
+        *(each.meta.root_names() for each in (code, moment, is_got))
     )
-
-
-def _sum(gets: pl.DataFrame, timezone: str) -> pl.DataFrame:
-    route, names = number_routes(gets, ("source_id", *ROUTE))
-    days = find_days(gets["ended_at"], timezone)
-    first_day = find_first_day(days)
-    days_ago = days - find_days(gets["moment"], timezone)
+    gets = requests.rows.select(sorted(read)).filter(is_got)
+    gets = gets.select("cell", "ended_at", "size_bytes", code=code, moment=moment)
+    days_ago = find_days(gets["ended_at"], timezone) - find_days(gets["moment"], timezone)
     code_bits = sum(HIT_CODE.values())
     sums = (
         gets.select(
-            # Groups are found by integers, which is far faster than by columns with texts.
-            route_day=route * 2**DAY_BITS + (days - first_day),
+            "cell",
             code=pl.col("code") + days_ago * 2**code_bits,
             # Sizes of a day may add up to more than 64 bits.
             size_bytes=pl.col("size_bytes").cast(pl.Int128),
         )
-        .group_by("route_day", "code")
+        .group_by("cell", "code")
         .agg(get_count=pl.len().cast(pl.Int64), size_bytes=pl.col("size_bytes").sum())
     )
-    return name_routes(sums, names, first_day).select(*_CELL, "code", "get_count", "size_bytes")
+    return requests.name(sums).select(*_CELL, "code", "get_count", "size_bytes")
 
 
 def add_cells(connection: psycopg.Connection, parts: list[pl.DataFrame]) -> list[int]:

@@ -12,13 +12,10 @@ import psycopg
 
 from tapewise.schema.writing.day_columns import merge_arrays
 from tapewise.schema.writing.routes import (
-    DAY_BITS,
     ROUTE,
+    Placed,
     find_days,
-    find_first_day,
     find_time_bins,
-    name_routes,
-    number_routes,
     write_addition,
     write_array,
     write_cells,
@@ -52,12 +49,12 @@ _DELETE_EMPTY = (
 )
 
 
-def sum_transfers(transfers: pl.DataFrame, timezone: str) -> pl.DataFrame:
+def sum_transfers(transfers: Placed, timezone: str) -> pl.DataFrame:
     """Return the sums of transfers (rows of that table), each as a request, by route, day and code."""
     return _sum(transfers, pl.coalesce("started_at", "ended_at"), timezone)
 
 
-def sum_requests(requests: pl.DataFrame, timezone: str) -> pl.DataFrame:
+def sum_requests(requests: Placed, timezone: str) -> pl.DataFrame:
     """Return the sums of requests (rows of that table) by route, day and code."""
     return _sum(requests, pl.coalesce("opened_at", "started_at", "ended_at"), timezone)
 
@@ -67,27 +64,25 @@ def negate(sums: pl.DataFrame) -> pl.DataFrame:
     return sums.with_columns(pl.col(_SUMS) * -1)
 
 
-def _sum(requests: pl.DataFrame, moment: pl.Expr, timezone: str) -> pl.DataFrame:
-    opened = requests.filter(pl.col("open_s").is_not_null(), ~pl.col("is_failed")).with_columns(moment=moment)
-    route, names = number_routes(opened, _ROUTE)
-    days = find_days(opened["ended_at"], timezone)
-    first_day = find_first_day(days)
-    days_ago = days - find_days(opened["moment"], timezone)
+def _sum(requests: Placed, moment: pl.Expr, timezone: str) -> pl.DataFrame:
+    is_opened = pl.col("open_s").is_not_null() & ~pl.col("is_failed")
+    columns = ("cell", "ended_at", "open_s", "size_bytes", "is_size_saturated")
+    opened = requests.rows.select(*columns, moment=moment, is_opened=is_opened).filter("is_opened")
+    days_ago = find_days(opened["ended_at"], timezone) - find_days(opened["moment"], timezone)
     is_sized = pl.col("size_bytes").is_not_null() & ~pl.col("is_size_saturated")
     sums = (
         opened.select(
-            # Groups are found by integers, which is far faster than by columns with texts.
-            route_day=route * 2**DAY_BITS + (days - first_day),
+            "cell",
             code=find_time_bins(opened["open_s"])
             + is_sized.cast(pl.Int64) * 2 ** OPEN_CODE["bin"]
             + days_ago * 2 ** sum(OPEN_CODE.values()),
             # The times of a day may add up to more than 64 bits if a simulated archive is overloaded.
             open_us=(pl.col("open_s") * 1e6).round().cast(pl.Int128),
         )
-        .group_by("route_day", "code")
+        .group_by("cell", "code")
         .agg(request_count=pl.len().cast(pl.Int64), open_us=pl.col("open_us").sum())
     )
-    return name_routes(sums, names, first_day).select(*_ROUTE, "day", "code", *_SUMS)
+    return requests.name(sums).select(*_ROUTE, "day", "code", *_SUMS)
 
 
 def add_cells(connection: psycopg.Connection, parts: list[pl.DataFrame]) -> list[int]:

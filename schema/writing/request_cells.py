@@ -22,24 +22,23 @@ from tapewise.schema.writing.request_columns import (
 )
 from tapewise.schema.writing.routes import (
     BIN_BITS,
-    DAY_BITS,
     ROUTE,
+    Placed,
     find_bins,
-    find_days,
-    find_first_day,
     number_routes,
     write_array,
     write_cells,
 )
-from tapewise.schema.writing.spans import SPANS, drop_and_remake
+from tapewise.schema.writing.spans import SpanSums, drop_and_remake, sum_spans
 
-_CELL = ("source_id", *ROUTE, "span", "starts_on")
+_ROUTE = ("source_id", *ROUTE)
+_QUANTITY_BITS = 2
 
 
 class CellSums(NamedTuple):
     """Sums of requests by source, route and local day: counts, and histograms, one row per bin.
 
-    Days are numbered since 1970, and `routes` has the routes by their numbers in the other two frames.
+    `routes` has the routes by their numbers in the other two frames.
     """
 
     routes: pl.DataFrame
@@ -55,26 +54,24 @@ class CellSums(NamedTuple):
         )
 
 
-def sum_transfers(transfers: pl.DataFrame, timezone: str) -> CellSums:
+def sum_transfers(transfers: Placed) -> CellSums:
     """Return the sums of transfers (rows of that table), each as a request of its own."""
-    moved = transfers.filter(~pl.col("is_failed"))
     # Their open times and start times come from one line, so no clock is too coarse.
-    alone = moved.select(
-        "source_id",
-        *ROUTE,
-        "ended_at",
+    alone = transfers.rows.select(
+        "cell",
         "size_bytes",
         "duration_s",
+        "is_failed",
         waited_s=pl.when(pl.col("started_at").is_not_null()).then(_round("open_s") / 1e6),
-        is_below_clock=False,
-        is_negative=False,
-    )
-    return _sum(alone, timezone)
+    ).filter(~pl.col("is_failed"))
+    return _sum(alone, transfers.names)
 
 
-def sum_requests(requests: pl.DataFrame, timezone: str, *, is_simulated: bool = False) -> CellSums:
+def sum_requests(requests: Placed, *, is_simulated: bool = False) -> CellSums:
     """Return the sums of requests (rows of that table)."""
-    moved = requests.filter(~pl.col("is_failed").fill_null(value=False), pl.col("transfer_id").is_not_null())
+    moved = requests.rows.filter(
+        ~pl.col("is_failed").fill_null(value=False), pl.col("transfer_id").is_not_null()
+    )
     step_us = pl.lit(0)
     if not is_simulated:
         # The time of an open is when the file was open.
@@ -83,12 +80,10 @@ def sum_requests(requests: pl.DataFrame, timezone: str, *, is_simulated: bool = 
         is_coarse = _is_whole_second(pl.col("ended_at")) | _is_whole_second(asked_at).fill_null(value=False)
         step_us = pl.when(is_coarse).then(1_000_000).otherwise(0)
     measured_us = (pl.col("started_at") - pl.col("submitted_at")).dt.total_microseconds()
-    placed = moved.select(
-        "source_id", *ROUTE, "ended_at", "size_bytes", "duration_s", measured_us=measured_us, step_us=step_us
+    measured = moved.select(
+        "cell", "size_bytes", "duration_s", measured_us=measured_us, step_us=step_us
     ).select(
-        "source_id",
-        *ROUTE,
-        "ended_at",
+        "cell",
         "size_bytes",
         "duration_s",
         waited_s=pl.when(pl.col("measured_us") >= 0)
@@ -100,7 +95,7 @@ def sum_requests(requests: pl.DataFrame, timezone: str, *, is_simulated: bool = 
             value=False
         ),
     )
-    return _sum(placed, timezone)
+    return _sum(measured, requests.names)
 
 
 def _round(seconds: str) -> pl.Expr:
@@ -111,47 +106,44 @@ def _is_whole_second(moment: pl.Expr) -> pl.Expr:
     return moment.dt.epoch("us") % 1_000_000 == 0
 
 
-def _sum(placed: pl.DataFrame, timezone: str) -> CellSums:
-    route, names = number_routes(placed, ("source_id", *ROUTE))
-    days = find_days(placed["ended_at"], timezone)
-    first_day = find_first_day(days)
-    # Groups are found by one integer, which is far faster than by several columns with texts.
-    route_day = (route * 2**DAY_BITS + (days - first_day)).alias("route_day")
-    counts = (
-        placed.select(
-            route_day,
-            request_count=pl.lit(1, pl.Int64),
-            below_clock_count=pl.col("is_below_clock").cast(pl.Int64),
-            negative_count=pl.col("is_negative").cast(pl.Int64),
-        )
-        .group_by("route_day")
-        .agg(pl.all().sum())
+def _sum(requests: pl.DataFrame, names: pl.DataFrame) -> CellSums:
+    """Return the sums of requests by `cell`, of which `names` has the routes and days."""
+    flags = {"below_clock_count": "is_below_clock", "negative_count": "is_negative"}
+    counts = requests.group_by("cell").agg(
+        pl.len().cast(pl.Int64).alias("request_count"),
+        *(
+            pl.col(flag).sum().cast(pl.Int64).alias(count)
+            if flag in requests.columns
+            else pl.lit(0, pl.Int64).alias(count)
+            for count, flag in flags.items()
+        ),
     )
     bins = pl.concat(
-        _sum_bins(placed[column], route_day).with_columns(quantity=pl.lit(number, pl.Int64))
+        _sum_bins(requests[column], requests["cell"]).with_columns(quantity=pl.lit(number, pl.Int64))
         for number, column in enumerate(HISTOGRAMS.values())
     )
-    place = {
-        "route": pl.col("route_day") // 2**DAY_BITS,
-        "day": pl.col("route_day") % 2**DAY_BITS + first_day,
-    }
+    route, routes = number_routes(names, _ROUTE)
+    places = names.select("cell", route=route, day="day")
     return CellSums(
-        names,
-        counts.select(**place, **{name: pl.col(name) for name in COUNTS}),
-        bins.select("quantity", "bin", "bin_count", **place),
+        routes,
+        counts.join(places, on="cell").select("route", "day", *COUNTS),
+        bins.join(places, on="cell").select("quantity", "bin", "bin_count", "route", "day"),
     )
 
 
-def _sum_bins(values: pl.Series, route_day: pl.Series) -> pl.DataFrame:
+def _sum_bins(values: pl.Series, cell: pl.Series) -> pl.DataFrame:
     if values.null_count():
         is_known = values.is_not_null()
-        values, route_day = values.filter(is_known), route_day.filter(is_known)
-    keys: pl.Series = route_day * 2**BIN_BITS + find_bins(values.cast(pl.Float64))
+        values, cell = values.filter(is_known), cell.filter(is_known)
+    keys: pl.Series = cell * 2**BIN_BITS + find_bins(values.cast(pl.Float64))
     return (
-        keys.to_frame("key")
-        .group_by("key")
-        .agg(bin_count=pl.len().cast(pl.Int64))
-        .with_columns(route_day=pl.col("key") // 2**BIN_BITS, bin=pl.col("key") % 2**BIN_BITS)
+        keys.alias("key")
+        .value_counts(name="bin_count")
+        .select(
+            pl.col("bin_count").cast(pl.Int64),
+            cell=pl.col("key") // 2**BIN_BITS,
+            bin=pl.col("key") % 2**BIN_BITS,
+        )
     )
 
 
@@ -171,78 +163,54 @@ def drop_cells(connection: psycopg.Connection, source_id: int, since: date | Non
 
 
 def _gather(parts: list[CellSums]) -> CellSums:
-    """Return the sum of the parts, with common numbers of routes."""
+    """Return the rows of all parts, with common numbers of routes."""
     every = pl.concat([part.routes.with_columns(part=number) for number, part in enumerate(parts)])
-    common, names = number_routes(every, ("source_id", *ROUTE))
+    common, names = number_routes(every, _ROUTE)
     every = every.with_columns(common=common)
 
-    def renumber(frames: Iterable[pl.DataFrame], *key: str) -> pl.DataFrame:
-        renumbered = [
+    def renumber(frames: Iterable[pl.DataFrame]) -> pl.DataFrame:
+        return pl.concat(
             frame.with_columns(
                 pl.col("route").replace_strict(of_part["route"], of_part["common"], return_dtype=pl.Int64)
             )
             for number, frame in enumerate(frames)
             for of_part in [every.filter(pl.col("part") == number)]
-        ]
-        return pl.concat(renumbered).group_by(key).agg(pl.all().sum())
+        )
 
-    return CellSums(
-        names,
-        renumber([part.counts for part in parts], "route", "day"),
-        renumber([part.bins for part in parts], "route", "day", "quantity", "bin"),
-    )
+    return CellSums(names, renumber([part.counts for part in parts]), renumber([part.bins for part in parts]))
 
 
 def _make_cells(sums: CellSums) -> pl.DataFrame:
     """Return one row per cell that is changed: its route, its span, its first day, its columns as texts."""
-    counts, bins = sums.counts, sums.bins
-    parts = []
-    for span, length in SPANS.items():
-        # Months are added up from days, and years from months, which are far fewer.
-        if span != "day":
-            counts = _add_up(counts, length, "route")
-            bins = _add_up(bins, length, "route", "quantity", "bin")
-        of_span = pl.lit(span, pl.Enum([*SPANS]))
-        parts.append((counts.with_columns(span=of_span), bins.with_columns(span=of_span)))
-    every_count, every_bin = (pl.concat(part, how="diagonal") for part in zip(*parts, strict=True))
-    return (
-        _write_columns(every_count, every_bin)
+    element = pl.col("quantity") * 2**BIN_BITS + pl.col("bin")
+    bits = BIN_BITS + _QUANTITY_BITS
+    counts = sum_spans(sums.counts, ["route"], pl.lit(0), 0, [pl.col(COUNTS).sum()])
+    bins = sum_spans(sums.bins, ["route"], element, bits, [pl.col("bin_count").sum()])
+    return pl.concat(
+        _write_columns(counted, binned)
         .join(sums.routes, on="route")
-        .with_columns(pl.col("span").cast(pl.String), starts_on=pl.col("day").cast(pl.Int32).cast(pl.Date))
-        .select(*_CELL, *COLUMNS)
+        .select(*_ROUTE, pl.lit(counted.span).alias("span"), pl.col("day").alias("starts_on"), *COLUMNS)
+        for counted, binned in zip(counts, bins, strict=True)
     )
 
 
-def _add_up(sums: pl.DataFrame, length: str, *key: str) -> pl.DataFrame:
-    """Return the sums of each span of `length`, whose `day` is the first of the span."""
-    days = sums.select("day").unique()
-    firsts = pl.col("day").cast(pl.Int32).cast(pl.Date).dt.truncate(length).cast(pl.Int32).cast(pl.Int64)
-    return (
-        sums.join(days.with_columns(first=firsts), on="day")
-        .drop("day")
-        .rename({"first": "day"})
-        .group_by(*key, "day")
-        .agg(pl.all().sum())
-    )
-
-
-def _write_columns(counts: pl.DataFrame, bins: pl.DataFrame) -> pl.DataFrame:
-    """Return one row per cell that is changed: its route, its span, its first day, its columns as texts."""
-    place = ("route", "span", "day")
+def _write_columns(counted: SpanSums, binned: SpanSums) -> pl.DataFrame:
+    """Return one row per cell that is changed: its `route`, its first `day`, its columns as texts."""
+    bins = pl.col("key") % 2**BIN_BITS
     arrays = (
-        bins.filter(pl.col("bin_count") != 0)
-        .sort("bin")
-        .group_by(*place, "quantity", maintain_order=True)
-        .agg(bins=write_array(pl.col("bin")), counts=write_array(pl.col("bin_count")))
+        binned.sums.filter(pl.col("bin_count") != 0)
+        .group_by("cell", quantity=pl.col("key") // 2**BIN_BITS % 2**_QUANTITY_BITS, maintain_order=True)
+        .agg(bins=write_array(bins), counts=write_array(pl.col("bin_count")))
+        .join(binned.cells, on="cell")
     )
-    cells = counts
+    cells = counted.sums.join(counted.cells, on="cell")
     for number, name in enumerate(HISTOGRAMS):
         of_name = arrays.filter(pl.col("quantity") == number).select(
-            *place, pl.col("bins").alias(f"{name}_bins"), pl.col("counts").alias(f"{name}_counts")
+            "route", "day", pl.col("bins").alias(f"{name}_bins"), pl.col("counts").alias(f"{name}_counts")
         )
-        cells = cells.join(of_name, on=place, how="left")
+        cells = cells.join(of_name, on=("route", "day"), how="left")
     texts = [column for arrays in ARRAYS.values() for column in arrays]
     is_changed = pl.any_horizontal(pl.col(COUNTS) != 0, pl.col(texts).is_not_null())
     return cells.filter(is_changed).select(
-        *place, pl.col(COUNTS).cast(pl.String), pl.col(texts).fill_null("{}")
+        "route", "day", pl.col(COUNTS).cast(pl.String), pl.col(texts).fill_null("{}")
     )

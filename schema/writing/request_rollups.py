@@ -13,7 +13,7 @@ import polars as pl
 import psycopg
 
 from tapewise.schema.writing import hit_cells, open_cells, request_cells, user_cells
-from tapewise.schema.writing.routes import Clients, drop_unused_routes, split_clients
+from tapewise.schema.writing.routes import Clients, Placed, drop_unused_routes, place_rows, split_clients
 
 # What the rollups read of `core.requests`, of transfers and of opens alone, and of `core.transfers`.
 _COMMON = {
@@ -60,11 +60,15 @@ class RequestSums(NamedTuple):
 
 def sum_transfers(transfers: pl.DataFrame, timezone: str, clients: Clients = Clients.ALL) -> RequestSums:
     """Return the sums of transfers (rows with the columns in TRANSFER), each as a request of its own."""
-    transfers = split_clients(transfers, clients)
+    return sum_placed_transfers(place_rows(split_clients(transfers, clients), timezone), timezone)
+
+
+def sum_placed_transfers(transfers: Placed, timezone: str) -> RequestSums:
+    """Return the sums of transfers as `sum_transfers` does, when they are placed already."""
     return RequestSums(
-        request_cells.sum_transfers(transfers, timezone),
+        request_cells.sum_transfers(transfers),
         hit_cells.sum_transfers(transfers, timezone),
-        user_cells.sum_requests(transfers, timezone),
+        user_cells.sum_requests(transfers),
         open_cells.sum_transfers(transfers, timezone),
     )
 
@@ -82,14 +86,14 @@ def sum_requests(
     Requests that a simulated archive made before its run became steady (at `steady_at`) count only for their
     users and open times.
     """
-    counted = split_clients(requests.filter("is_counted"), clients)
-    users = user_cells.sum_requests(counted.filter(pl.col("transfer_id").is_not_null()), timezone)
+    counted = place_rows(split_clients(requests.filter("is_counted"), clients), timezone)
+    users = user_cells.sum_requests(counted.filter(pl.col("transfer_id").is_not_null()))
     opens = open_cells.sum_requests(counted, timezone)
     if is_simulated:
         asked_at = pl.coalesce("submitted_at", "started_at", "ended_at")
         counted = counted.filter(pl.lit(value=False) if steady_at is None else asked_at >= steady_at)
     return RequestSums(
-        request_cells.sum_requests(counted, timezone, is_simulated=is_simulated),
+        request_cells.sum_requests(counted, is_simulated=is_simulated),
         hit_cells.sum_requests(counted, timezone),
         users,
         opens,

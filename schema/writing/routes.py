@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from enum import Enum
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -31,8 +32,11 @@ IS_ROUTE = (
 _NAMES = ", ".join(ROUTE)
 _ARRAYS = ", ".join(f"%s::{kind}[]" for kind in ROUTE_TYPES.values())
 _TEXTS = pl.Categorical(pl.Categories("tapewise routes"))
-# Bits for the parts of a key: days since the first one (359 years), and bins.
-DAY_BITS, BIN_BITS = 17, 17
+# Bits for the parts of a key: bins.
+BIN_BITS = 17
+_LARGEST = 2**63 - 1
+# So many days after the first one, a day is in an archive's logs by mistake (359 years).
+MOST_DAYS = 2**17
 
 
 class Clients(Enum):
@@ -62,28 +66,74 @@ def number_routes(rows: pl.DataFrame, columns: Sequence[str] = ROUTE) -> tuple[p
     Rows with the same values in `columns` have the same route. A number in these columns is not negative.
     """
     packed = pack_columns(rows, columns, pl.Series([0], dtype=pl.Int64).new_from_index(0, rows.height))
-    route = packed.unique().sort().search_sorted(packed).cast(pl.Int64)
-    names = rows.select(*columns, route=route).unique("route", keep="any")
-    return route, names
+    route, firsts = _number(packed)
+    return route, rows.select(*columns)[firsts].with_columns(route=route.gather(firsts))
+
+
+def number_cells(
+    rows: pl.DataFrame, days: pl.Series, columns: Sequence[str] = ROUTE
+) -> tuple[pl.Series, pl.DataFrame]:
+    """Return the number of each row's values in `columns` and day, from 0, and these by this `cell`.
+
+    `days` are dates, or days since 1970.
+    """
+    days = days.cast(pl.Int64)
+    cell, firsts = _number(pack_columns(rows, columns, days - find_first_day(days)))
+    names = rows.select(*columns)[firsts].with_columns(
+        cell=cell.gather(firsts), day=days.gather(firsts).cast(pl.Int32).cast(pl.Date)
+    )
+    return cell, names
+
+
+def _find_greatest(numbers: pl.Series) -> int:
+    greatest = numbers.max()
+    return greatest if isinstance(greatest, int) else 0
+
+
+def _number(packed: pl.Series) -> tuple[pl.Series, pl.Series]:
+    """Return the place of each number among the different ones, and the first row of each of these."""
+    return packed.unique().sort().search_sorted(packed).cast(pl.Int64), packed.arg_unique()
+
+
+class Placed(NamedTuple):
+    """Rows with the number of their route and local day (`cell`), and `names`: routes and days by `cell`.
+
+    They are found once for all sums of the same rows, because this takes as long as a sum.
+    """
+
+    rows: pl.DataFrame
+    names: pl.DataFrame
+
+    def filter(self, is_kept: pl.Expr) -> "Placed":
+        """Return these without the rows that are not kept."""
+        return Placed(self.rows.filter(is_kept), self.names)
+
+    def name(self, sums: pl.DataFrame) -> pl.DataFrame:
+        """Add the routes and days to `sums`, which have a `cell`."""
+        return sums.join(self.names, on="cell")
+
+
+def place_rows(rows: pl.DataFrame, timezone: str) -> Placed:
+    """Return rows of transfers or requests, which have `source_id` and the columns of ROUTE, with `cell`."""
+    cell, names = number_cells(rows, find_days(rows["ended_at"], timezone), ("source_id", *ROUTE))
+    return Placed(rows.with_columns(cell=cell), names)
 
 
 def pack_columns(rows: pl.DataFrame, columns: Sequence[str], packed: pl.Series) -> pl.Series:
     """Return one number for each row, which is different where `packed` or a value in `columns` is."""
     for name in columns:
-        if rows[name].null_count() == rows.height:
+        value = rows[name]
+        # Most logs have one source and one interface. To compare costs a fraction of numbering texts.
+        if value.null_count() == rows.height or value.eq_missing(value[0]).all():
             continue
-        value = rows[name].cast(_TEXTS).to_physical() if rows[name].dtype == pl.String else rows[name]
+        if value.dtype == pl.String:
+            value = value.cast(_TEXTS).to_physical()
         code = value.cast(pl.Int64).fill_null(-1) + 1
-        packed = packed * (1 + max(code.unique(), default=0)) + code
+        # Numbers of sources, clients and days may be large, but there are no more different ones than rows.
+        if (1 + _find_greatest(packed)) * (1 + _find_greatest(code)) > _LARGEST:
+            packed, code = _number(packed)[0], _number(code)[0]
+        packed = packed * (1 + _find_greatest(code)) + code
     return packed
-
-
-def name_routes(sums: pl.DataFrame, names: pl.DataFrame, first_day: int) -> pl.DataFrame:
-    """Add the columns of `names` and the `day` to `sums`, which has both in `route_day`."""
-    return sums.with_columns(
-        route=pl.col("route_day") // 2**DAY_BITS,
-        day=(pl.col("route_day") % 2**DAY_BITS + first_day).cast(pl.Int32).cast(pl.Date),
-    ).join(names, on="route")
 
 
 def find_days(moments: pl.Series, timezone: str) -> pl.Series:
@@ -99,11 +149,12 @@ def find_days(moments: pl.Series, timezone: str) -> pl.Series:
 def find_first_day(days: pl.Series) -> int:
     """Return the first of `days`, from which they are counted in keys; 0 if there are none."""
     # A trace that is simulated may begin before 1970.
-    different = days.unique().sort().to_list()
-    first_day = different[0] if different else 0
-    if different and different[-1] - first_day >= 2**DAY_BITS:
+    first_day, last_day = days.min(), days.max()
+    if not isinstance(first_day, int) or not isinstance(last_day, int):
+        return 0
+    if last_day - first_day >= MOST_DAYS:
         raise DatabaseError("transfers of one file are more than 359 years apart")
-    return int(first_day)
+    return first_day
 
 
 def find_bins(values: pl.Series) -> pl.Series:

@@ -12,9 +12,9 @@ import psycopg
 
 from tapewise.schema.writing.array_literals import write_literals
 from tapewise.schema.writing.day_columns import merge_arrays
-from tapewise.schema.writing.day_sums import number_cells
+from tapewise.schema.writing.day_sums import SIZE_BITS
 from tapewise.schema.writing.routes import BIN_BITS, IS_ROUTE, ROUTE, ROUTE_TYPES, write_array
-from tapewise.schema.writing.spans import place_sums
+from tapewise.schema.writing.spans import SpanSums, sum_spans
 
 _SIZE_ARRAYS = {"size_bins": "smallint", "size_bytes": "numeric", "shortest_s": "double precision"}
 _TIME_ARRAYS = {"time_bins": "integer", "time_counts": "integer"}
@@ -103,28 +103,44 @@ def drop_size_days(connection: psycopg.Connection, source_id: int, since: date, 
 
 def _make_cells(sums: pl.DataFrame) -> pl.DataFrame:
     """Return one row per cell, of texts: its route, its span, its first day, its columns."""
-    placed = place_sums(sums)
-    cell, names = number_cells(placed, placed["starts_on"], (*ROUTE, "span"))
-    rows = placed.select("time_count", "size_bytes", "shortest_s", time_bins="time_bin", on="day", cell=cell)
-    cells = rows.group_by("cell").agg(first_on=pl.col("on").min(), last_on=pl.col("on").max())
+    combine = [
+        pl.col("time_count", "size_bytes").sum(),
+        pl.col("shortest_s", "first_on").min(),
+        pl.col("last_on").max(),
+    ]
+    rows = sums.with_columns(first_on="day", last_on="day")
+    bits = SIZE_BITS + BIN_BITS
+    return pl.concat(
+        _write_cells(of_span) for of_span in sum_spans(rows, ROUTE, pl.col("time_bin"), bits, combine)
+    )
+
+
+def _write_cells(of_span: SpanSums) -> pl.DataFrame:
+    bins = pl.col("key") % 2 ** (SIZE_BITS + BIN_BITS)
     by_size = (
-        rows.group_by("cell", size_bins=pl.col("time_bins") // 2**BIN_BITS)
-        .agg(pl.col("size_bytes").sum(), pl.col("shortest_s").min())
-        .sort("cell", "size_bins")
-    )
-    by_time = (
-        rows.group_by("cell", "time_bins")
-        .agg(time_counts=pl.col("time_count").sum())
-        .sort("cell", "time_bins")
-    )
-    for arrays, elements in ((_SIZE_ARRAYS, by_size), (_TIME_ARRAYS, by_time)):
-        gathered = elements.group_by("cell", maintain_order=True).agg(
-            write_array(pl.col(name)) for name in arrays
+        of_span.sums.group_by("cell", size_bins=bins // 2**BIN_BITS, maintain_order=True)
+        .agg(
+            pl.col("size_bytes").sum(),
+            pl.col("shortest_s", "first_on").min(),
+            pl.col("last_on").max(),
         )
-        cells = cells.join(gathered, on="cell")
-    return cells.join(names, on="cell").select(
-        *ROUTE,
-        "span",
-        pl.col("day").cast(pl.String),
-        *(pl.col(name).cast(pl.String) for name in _COLUMNS),
+        .group_by("cell", maintain_order=True)
+        .agg(
+            pl.col("first_on").min(),
+            pl.col("last_on").max(),
+            *(write_array(pl.col(name)) for name in _SIZE_ARRAYS),
+        )
+    )
+    by_time = of_span.sums.group_by("cell", maintain_order=True).agg(
+        write_array(bins).alias("time_bins"), write_array(pl.col("time_count")).alias("time_counts")
+    )
+    return (
+        by_size.join(by_time, on="cell")
+        .join(of_span.cells, on="cell")
+        .select(
+            *ROUTE,
+            pl.lit(of_span.span).alias("span"),
+            pl.col("day").cast(pl.String),
+            *(pl.col(name).cast(pl.String) for name in _COLUMNS),
+        )
     )

@@ -5,11 +5,14 @@ has arrays: the first one has numbers of what is counted, ascending, and each ot
 them.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
+from typing import NamedTuple
 
 import polars as pl
 import psycopg
+
+from tapewise.schema.writing.routes import number_cells
 
 # The spans of cells, and what polars calls their lengths.
 SPANS = {"day": "1d", "month": "1mo", "year": "1y"}
@@ -21,6 +24,41 @@ def place_sums(sums: pl.DataFrame) -> pl.DataFrame:
         sums.with_columns(span=pl.lit(span), starts_on=pl.col("day").dt.truncate(length))
         for span, length in SPANS.items()
     )
+
+
+class SpanSums(NamedTuple):
+    """Sums of one span, ordered by `cell` and element (`key`), and the cells, whose `day` is their first."""
+
+    span: str
+    cells: pl.DataFrame
+    sums: pl.DataFrame
+
+
+def sum_spans(
+    sums: pl.DataFrame,
+    route: Sequence[str],
+    element: pl.Expr,
+    element_bits: int,
+    combine: Sequence[pl.Expr],
+) -> Iterator[SpanSums]:
+    """Yield the sums of each span of sums of days (`day`).
+
+    A cell has the same values in `route`. `element` is a number of so many bits, of which a cell has one sum
+    each, and `combine` adds up the columns of several sums.
+    """
+    cell, cells = number_cells(sums, sums["day"], route)
+    rows = sums.with_columns(cell=cell, key=cell * 2**element_bits + element)
+    for span, length in SPANS.items():
+        # Months are added up from days, and years from months, which are far fewer.
+        if span != "day":
+            above, cells = number_cells(cells, cells["day"].dt.truncate(length), route)
+            key = above.gather(rows["cell"]) * 2**element_bits + rows["key"] % 2**element_bits
+            rows = rows.with_columns(key=key)
+        cells = cells.sort("cell")
+        rows = (
+            rows.group_by("key").agg(combine).sort("key").with_columns(cell=pl.col("key") // 2**element_bits)
+        )
+        yield SpanSums(span, cells, rows)
 
 
 def drop_spans(

@@ -14,14 +14,11 @@ import psycopg
 
 from tapewise.schema.writing.day_columns import merge_arrays
 from tapewise.schema.writing.routes import (
-    DAY_BITS,
     ROUTE,
     drop_unused_routes,
     find_days,
-    find_first_day,
     find_time_bins,
-    name_routes,
-    number_routes,
+    number_cells,
     write_addition,
     write_array,
     write_cells,
@@ -87,21 +84,19 @@ def sum_stages(stages: pl.DataFrame, timezone: str, moment: str = "staged_at") -
     placed = stages.select(
         *STAGE, pl.lit("get").alias("direction"), pl.lit(None, pl.Int32).alias("client_id")
     )
-    route, names = number_routes(placed, _ROUTE)
-    days = find_days(stages[moment], timezone)
-    first_day = find_first_day(days)
+    cell, names = number_cells(placed, find_days(stages[moment], timezone), _ROUTE)
     sums = (
         placed.select(
             # Groups are found by integers, which is far faster than by columns with texts.
-            route_day=route * 2**DAY_BITS + (days - first_day),
+            cell=cell,
             time_bin=find_time_bins(placed["duration_s"]),
             failed_count=pl.col("is_failed").cast(pl.Int64),
         )
-        .group_by("route_day", "time_bin")
+        .group_by("cell", "time_bin")
         .agg(stage_count=pl.len().cast(pl.Int64), failed_count=pl.col("failed_count").sum())
         .with_columns(stage_count=pl.col("stage_count") - pl.col("failed_count"))
     )
-    return name_routes(sums, names, first_day).select(*_ROUTE, "day", "time_bin", *_COUNTS)
+    return sums.join(names, on="cell").select(*_ROUTE, "day", "time_bin", *_COUNTS)
 
 
 def negate(sums: pl.DataFrame) -> pl.DataFrame:

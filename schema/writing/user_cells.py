@@ -13,21 +13,17 @@ import psycopg
 
 from tapewise.schema.writing.day_columns import merge_arrays
 from tapewise.schema.writing.routes import (
-    DAY_BITS,
     ROUTE,
-    find_days,
-    find_first_day,
-    name_routes,
-    number_routes,
+    Placed,
     write_addition,
     write_array,
     write_cells,
 )
-from tapewise.schema.writing.spans import drop_spans, place_sums
+from tapewise.schema.writing.spans import drop_spans, sum_spans
 
 _ROUTE = ("source_id", *ROUTE)
-_CELL = (*_ROUTE, "span", "starts_on")
 _SUMS = ("request_count", "size_bytes")
+_USER_BITS = 31
 _ARRAYS = {"user_ids": "integer", "request_counts": "bigint", "size_bytes": "numeric"}
 _ADD = (
     write_addition(
@@ -44,24 +40,24 @@ _DELETE_EMPTY = (
 )
 
 
-def sum_requests(requests: pl.DataFrame, timezone: str) -> pl.DataFrame:
+def sum_requests(requests: Placed) -> pl.DataFrame:
     """Return the sums of requests (rows of `core.requests` or `core.transfers`) by route, day and user."""
-    known = requests.filter(pl.col("user_id").is_not_null(), ~pl.col("is_failed").fill_null(value=False))
-    route, names = number_routes(known, _ROUTE)
-    days = find_days(known["ended_at"], timezone)
-    first_day = find_first_day(days)
+    is_known = pl.col("user_id").is_not_null() & ~pl.col("is_failed").fill_null(value=False)
     sums = (
-        known.select(
-            "user_id",
-            # Groups are found by integers, which is far faster than by columns with texts.
-            route_day=route * 2**DAY_BITS + (days - first_day),
+        requests.rows.select(
+            # One number for a cell and a user: groups are found by it faster than by two.
+            key=pl.when(is_known).then(pl.col("cell") * 2**_USER_BITS + pl.col("user_id")),
             # Sizes of a day may add up to more than 64 bits.
             size_bytes=pl.col("size_bytes").cast(pl.Int128),
         )
-        .group_by("route_day", "user_id")
+        .group_by("key")
         .agg(request_count=pl.len().cast(pl.Int64), size_bytes=pl.col("size_bytes").sum())
+        .filter(pl.col("key").is_not_null())
+        .with_columns(
+            cell=pl.col("key") // 2**_USER_BITS, user_id=(pl.col("key") % 2**_USER_BITS).cast(pl.Int32)
+        )
     )
-    return name_routes(sums, names, first_day).select(*_ROUTE, "day", "user_id", *_SUMS)
+    return requests.name(sums).select(*_ROUTE, "day", "user_id", *_SUMS)
 
 
 def negate(sums: pl.DataFrame) -> pl.DataFrame:
@@ -86,16 +82,15 @@ def drop_cells(connection: psycopg.Connection, source_id: int, since: date | Non
 
 def _make_cells(sums: pl.DataFrame) -> pl.DataFrame:
     """Return one row per cell that is changed: its route, its span, its first day, its arrays as texts."""
-    return (
-        place_sums(sums)
-        .group_by(*_CELL, "user_id")
-        .agg(pl.col(_SUMS).sum())
-        .filter(pl.any_horizontal(pl.col(_SUMS) != 0))
-        .sort("user_id")
-        .group_by(_CELL, maintain_order=True)
+    return pl.concat(
+        of_span.sums.filter(pl.any_horizontal(pl.col(_SUMS) != 0))
+        .group_by("cell", maintain_order=True)
         .agg(
-            write_array(pl.col("user_id")).alias("user_ids"),
+            write_array(pl.col("key") % 2**_USER_BITS).alias("user_ids"),
             write_array(pl.col("request_count")).alias("request_counts"),
             write_array(pl.col("size_bytes")),
         )
+        .join(of_span.cells, on="cell")
+        .select(*_ROUTE, pl.lit(of_span.span).alias("span"), pl.col("day").alias("starts_on"), *_ARRAYS)
+        for of_span in sum_spans(sums, _ROUTE, pl.col("user_id"), _USER_BITS, [pl.col(_SUMS).sum()])
     )

@@ -15,6 +15,7 @@ from tapewise.simulator.kernel.compiler import compiled, compiled_entry
 from tapewise.simulator.kernel.disk import ask_space, count_use, may_go, purge_if_wanted
 from tapewise.simulator.kernel.drives import end_recall, end_step, end_write, settle
 from tapewise.simulator.kernel.heaps import append, enter, pop_event, pop_first
+from tapewise.simulator.kernel.levels import end_interval, pass_time
 from tapewise.simulator.kernel.sharing import end_flow, find_next_end, move, share, start_flow
 from tapewise.simulator.kernel.tables import (
     COMING,
@@ -79,6 +80,7 @@ def run_events(world: World, event_limit: int) -> bool:  # noqa: PLR0912, PLR091
         if event == NOTHING:
             break
         _sample(world, at_s)
+        pass_time(world, at_s)
         # For flows, the step is used as it is: `at_s - state.now_s` would lose digits of a short step.
         move(world, step_s if event == FLOW_ENDS else at_s - state.now_s)
         state.now_s = at_s
@@ -117,6 +119,8 @@ def _sample(world: World, until_s: float) -> None:
     state, sample_s = world.state[0], world.machine[0].sample_s
     while state.next_sample < len(world.samples) and state.next_sample * sample_s <= until_s:
         at_s = state.next_sample * sample_s
+        pass_time(world, at_s)
+        end_interval(world, state.next_sample)
         row = world.samples[state.next_sample]
         row[0] = at_s
         row[1] = state.disk_used_bytes

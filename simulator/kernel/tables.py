@@ -61,6 +61,9 @@ DRIVE_STEPS = (
 # The first columns of a sample; one column per phase and one per resource follow.
 SAMPLE_COLUMNS = ("sample_s", "disk_used_bytes", "busy_ports_count", "busy_drives_count")
 
+# What `levels` counts over time, besides the jobs in each phase, which follow.
+LEVELS = ("disk_used", "busy_ports", "busy_drives", "busy_robots")
+
 _QUEUE = [("head", "i8"), ("tail", "i8")]
 
 DTYPES: dict[str, list[tuple[str, str]]] = {
@@ -88,6 +91,7 @@ DTYPES: dict[str, list[tuple[str, str]]] = {
         ("end_to_end_s", "f8"),
         ("wraps_per_band", "i8"),
         ("wrap_count", "i8"),
+        ("robot_count", "i8"),
         ("robot_s", "f8"),
         ("is_by_record", "?"),
         ("is_nearest", "?"),
@@ -108,6 +112,7 @@ DTYPES: dict[str, list[tuple[str, str]]] = {
     ],
     "state": [
         ("now_s", "f8"),
+        ("levels_s", "f8"),  # until when `levels` has counted
         ("event_count", "i8"),
         ("unfinished_count", "i8"),
         ("next_job", "i8"),
@@ -192,6 +197,13 @@ DTYPES: dict[str, list[tuple[str, str]]] = {
         ("next", "i8"),  # the next file to be written to its cartridge
     ],
     "queues": _QUEUE,
+    "levels": [
+        ("area", "f8"),  # the integral over time since the last sample
+        ("most", "f8"),
+        ("asked_area", "f8"),  # until the last job was submitted
+        ("whole_area", "f8"),
+        ("whole_most", "f8"),
+    ],
     "users": [("active_count", "i8")],
     "ports": [("is_busy", "?")],
     "ranges": [("first", "i8"), ("last", "i8")],
@@ -275,6 +287,8 @@ class World(NamedTuple):
     store_silos: Integers
     store_loads: Floats
     samples: Floats
+    levels: Records
+    level_samples: Floats  # sample x (means, then maxima, of the levels)
     drives: Records
     cartridges: Records
     owners: Records

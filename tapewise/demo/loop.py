@@ -71,7 +71,7 @@ def show_simulation(warehouse: Warehouse) -> None:
         given = read_archive_requests(reader, ARCHIVE)
     if is_run is None:
         # The compiler takes a second to import. Its first run on a machine takes up to half a minute.
-        from tapewise.simulator.studies import keep_run, plan_run  # noqa: PLC0415
+        from tapewise.simulator.plans import keep_run, plan_run  # noqa: PLC0415
 
         click.echo("The first run on a machine compiles the simulator, which takes up to half a minute.\n")
         plan = plan_run(given, bundled_machine(MACHINE), seed=SEED)

@@ -213,7 +213,7 @@ def _report_files(
         else:
             print_files_report(made)
     if choices.failures:
-        raise sum_failures(list(choices.failures.values()), file_count)
+        raise sum_failures(choices.failures, file_count)
 
 
 def _is_file(path: Path) -> bool:

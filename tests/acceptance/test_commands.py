@@ -110,6 +110,8 @@ def test_one_bad_file_does_not_prevent_loading_the_others(tapewise, tmp_path):
     assert "bad.log.gz: the compressed file ends early" in result.stderr
     assert "tapewise: .: is a folder" in result.stderr
     assert "3 of 4 files could not be read" in result.stderr
+    assert "\nbad.log.gz: Perhaps it is still being written or copied: read it again later." in result.stderr
+    assert "\n.: Name the log files in it, e.g. FOLDER/*.log, or give -r." in result.stderr
     assert "Traceback" not in result.stderr
 
 
@@ -389,6 +391,24 @@ def test_a_backup_is_private_to_its_owner(tapewise, tmp_path):
     assert tapewise("db", "upgrade").returncode == 0
     assert tapewise("db", "backup", "mine.dump").returncode == 0
     assert (tmp_path / "mine.dump").stat().st_mode & 0o077 == 0
+
+
+def test_a_query_with_a_name_in_the_wrong_case_says_so(tapewise, tmp_path):
+    (tmp_path / "a.log").write_text(NFT)
+    ingest(tapewise, "a.log", archive="spelt", log_format="nft")
+    where = "archive = 'Spelt' AND direction = 'PUT' AND interface = 'NFT'"
+    found = tapewise("sql", "--timezone", "UTC", f"SELECT * FROM mart.transfers WHERE {where}")
+    notes = [("archive", "Spelt"), ("direction", "PUT"), ("interface", "NFT")]
+    assert (found.returncode, found.stderr.splitlines()) == (
+        0,
+        [
+            f"No {what} is called '{name}', but one is called '{name.lower()}': letters' case matters."
+            for what, name in notes
+        ],
+    )
+    # A query that always has rows.
+    counted = tapewise("sql", "SELECT count(*) FROM mart.activity(archive => 'SPELT')")
+    assert "No archive is called 'SPELT'" in counted.stderr
 
 
 def test_a_removed_warehouse_is_gone_and_can_be_created_again(tapewise, home):

@@ -1,6 +1,8 @@
 """Commands take the URLs of files on web servers and in S3."""
 
+import io
 import json
+import zipfile
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -141,15 +143,21 @@ def test_other_commands_take_urls(run, web, tmp_path):
 
 
 def test_the_nightly_job_reads_urls(run, list_loaded, s3, tmp_path, request):
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("c.log", THIRD)
     s3.files |= {"/night/a.log": NFT.encode(), "/night/b.log": LATER.encode()}
+    s3.files["/night/old.zip"] = packed.getvalue()
     (tmp_path / "tapewise.toml").write_text(
         f'[[archives]]\nname = "{request.node.name}"\nkind = "synthetic"\ntimezone = "UTC"\n'
-        '[[archives.sources]]\nname = "nft"\nformat = "nft"\npaths = ["s3://night/*.log"]\n'
+        '[[archives.sources]]\nname = "nft"\nformat = "nft"\npaths = ["s3://night/*"]\n'
     )
     for _ in range(2):
         run("--config", "tapewise.toml", "ingest")
-        assert list_loaded("s3://night/") == [("a.log", 2, 0), ("b.log", 2, 0)]
-    assert s3.count("GET") == 4  # two listings, two files
+        assert list_loaded("s3://night/") == [("a.log", 2, 0), ("b.log", 2, 0), ("old.zip/c.log", 2, 0)]
+    # Two pages of each of two listings, two files once, and the archive with each listing.
+    assert s3.count("GET") == 8
+    assert "13166758" in run("explain", "line", "s3://night/old.zip/c.log", "2").stdout
 
 
 def test_several_processes_read_urls(load, list_loaded, web):

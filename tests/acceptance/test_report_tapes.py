@@ -125,6 +125,48 @@ def test_steps_of_mounts(document, mounts):
     assert sentence.startswith("The median mount took ") and sentence.endswith(" min or longer")
 
 
+def test_use_of_drives(document, mounts):
+    rows = []
+    for task in ("stage", "migration"):
+        found = [mount for mount in mounts if mount["task"] == task]
+        files = count_files(found)
+        reading_s = sum(file["transfer_s"] for mount in found for file in mount["files"])
+        times = ("mount_s", "lazy_wait_s", "dismount_s")
+        occupied_s = reading_s + sum(mount[name] for mount in found for name in times)
+        rows.append(
+            {
+                **{"tape_type": "D3", "requester": "client", "task": task, "mount_count": len(found)},
+                **{"file_count": files["file_count"], "size_bytes": files["size_bytes"]},
+                **{"occupied_s": occupied_s, "transferring_s": reading_s},
+                "lazy_wait_s": sum(mount["lazy_wait_s"] for mount in found),
+            }
+        )
+    rows.sort(key=lambda row: -row["occupied_s"])
+    ratios = [row.pop("occupied_ratio") for row in document["drive_use"]]
+    all_s = sum(row["occupied_s"] for row in rows)
+    assert document["drive_use"] == rows
+    assert ratios == pytest.approx([row["occupied_s"] / all_s for row in rows])
+
+
+def test_recalls(document, mounts):
+    """All files of a mount but the first are asked for when the tape is at them; failed ones have no time."""
+    times = []
+    for mount in mounts:
+        for order, file in enumerate(mount["files"]):
+            if mount["task"] == "stage" and not file["is_failed"]:
+                before_s = 0 if order else mount["queue_s"] + mount["mount_s"]
+                times.append(before_s + file["transfer_s"])
+    files = [file for mount in mounts if mount["task"] == "stage" for file in mount["files"]]
+    expected = {
+        **{"evidence": "tape operation", "recall_count": len(files), "timed_count": len(times)},
+        **{"unfinished_count": 0, "failed_count": len(files) - len(times)},
+        **{f"p{percent}_s": place(times, percent / 100) for percent in (50, 95, 99)},
+    }
+    assert document["recalls"] == [
+        {"counted_per": counted_per, **expected} for counted_per in ("stage", "request")
+    ]
+
+
 def test_hours_of_mounts_are_local(document, mounts):
     by_hour = defaultdict(list)
     for mount in mounts:

@@ -100,7 +100,7 @@ VIOLATIONS = {
         WHERE layout_text IS NULL
         AND format NOT IN ('hpss-daily', 'dcache', 'dcache-json', 'samqfs', 'xrdpfc')
         AND format NOT IN ('cta', 'cta-text', 'cta-syslog', 'cta-listing', 'ts4500')
-        AND format NOT IN ('snapshot', 'snapshot-csv')
+        AND format NOT IN ('snapshot', 'snapshot-csv', 'hpss-listing')
         AND (
             (facts.user_id IS NULL)
                 <> (format IN ('stat', 'unitree-tape', 'library-trace', 'hsi-client', 'acsls'))

@@ -1,6 +1,7 @@
 """UniTree's client events: a start, a stage and an end make one request, whatever the order of the lines."""
 
 import random
+from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta
 from itertools import pairwise
@@ -99,6 +100,39 @@ def test_neither_the_order_of_files_nor_the_rebuilt_range_matters(
     for days in ([every_day[2]], [every_day[1], every_day[4]], every_day, [date(2005, 1, 1)]):
         rebuild_derived(database, database, archive_id, days)
         assert dump(database, "shuffled") == found
+
+
+def test_networks_of_transfers(warehouse: Warehouse, database: psycopg.Connection, tmp_path: Path) -> None:
+    """Each transfer has the network of its start; one that lost its start has none."""
+    draw = random.Random(3)
+    lines, sizes = [], Counter[str]()
+    for file in range(60):
+        at = FIRST_DAY + timedelta(minutes=10 * file)
+        network, size = draw.choice(("hippi", "fddi", "atm")), draw.randrange(1, 10**6)
+        ends_at, is_lost, is_failed = at + timedelta(seconds=5), draw.random() < 0.2, draw.random() < 0.2
+        start, end = (
+            write_event(when, event, alone, "STOR", file)
+            .replace("net=hippi", f"net={network}")
+            .replace("size=100", f"size={size}")
+            for when, event, alone in (
+                (at, "start", "cache=-"),
+                (ends_at, "end", f"disk_s=2.0 rc={9 * is_failed}"),
+            )
+        )
+        lines += [end] if is_lost else [start, end]
+        sizes[network] += 0 if is_lost or is_failed else size
+    (tmp_path / "uftpd").write_text("".join(f"{line}\n" for line in lines))
+    read(warehouse, [tmp_path / "uftpd"], "made")
+    shares = "SELECT holder, size_bytes FROM mart.shares('made', shared_by => 'network')"
+    assert dict(database.execute(shares.encode()).fetchall()) == sizes
+    rates = (
+        "SELECT network, (size_bytes / 2.0 / transfer_count)::bigint - mean_rate_bytes_per_s::bigint,"
+        " size_bytes"
+        " FROM mart.transfer_rates('made', grouped_by => '{network}') WHERE network IS NOT NULL"
+    )
+    assert sorted(database.execute(rates.encode()).fetchall()) == [
+        (network, 0, size) for network, size in sorted(sizes.items())
+    ]
 
 
 @pytest.mark.parametrize("seed", range(4, 6))

@@ -9,7 +9,7 @@ from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.errors import SimulationError
 from tapewise.simulator.descriptions import describe_plan, describe_run, get_run
 from tapewise.simulator.inputs import Requests, read_archive_requests
-from tapewise.simulator.studies import keep_run, plan_run
+from tapewise.simulator.plans import keep_run, plan_run
 from tests.conftest import NOW
 from tests.sql.cases import insert_rows
 from tests.unit.simulator.reuse import GB, make_disk, make_log, replay
@@ -58,7 +58,7 @@ def test_a_log_with_paths_is_run_on_any_disk(filled: Warehouse) -> None:
     assert given.trace["file"].n_unique() == log["file"].n_unique()
     assert set(given.trace.filter(pl.col("direction") == "get")["origin"]) == {"tape", "trace"}
     missed = []
-    for name, size in (("small", MEASURED // 3), ("large", 4 * MEASURED)):
+    for name, size in (("small", MEASURED // 3), ("same", MEASURED), ("large", 4 * MEASURED)):
         plan = plan_run(given, make_disk(size), seed=1, measured_on=make_disk(MEASURED))
         said = "\n".join(describe_plan(plan))
         assert plan.calibration is not None
@@ -74,7 +74,15 @@ def test_a_log_with_paths_is_run_on_any_disk(filled: Warehouse) -> None:
         assert f"{own:,} gets miss" in shown
         assert run.totals["staged_count"] + run.totals["joined_count"] == own
         missed.append(own)
-    assert missed[0] > 1.5 * missed[1]
+        # Only the machine of the log can agree with what was measured.
+        assert ("first gets of files" in shown) == (name == "same")
+        if name == "same":
+            asked = given.trace.filter(pl.col("file").is_first_distinct(), pl.col("direction") == "get")
+            count = asked["is_cached"].count()
+            assert run.options["evident_count"] == count
+            assert count / 2 < run.options["agreeing_count"] <= count
+            assert f"of {count:,} first gets of files from before the log" in shown
+    assert missed[0] > 1.5 * missed[2]
 
 
 def test_another_disk_is_refused_where_the_log_has_no_paths(filled: Warehouse) -> None:

@@ -45,6 +45,8 @@ FAMILIES = (
     "ts4500",
     "acsls",
     "ncftpd",
+    "proftpd-default",
+    "hpss-listing",
 )
 # File names for formats whose lines lack the day or the year.
 NAMES = {"hsi-client": "hsi.2019-03-05.log", "dcache": "billing-2019.03.05", "cta-text": "cta-taped-20250817"}
@@ -515,11 +517,15 @@ def test_reads_and_writes_within_containers_are_traffic_but_not_files(
         coverage = f"SELECT state, why FROM mart.coverage WHERE view_name = '{view.rstrip('()')}'"
         [(state, why)] = fetch(warehouse, coverage, Role.READER)
         assert state == "not" and why.startswith("not in this log: whole files")
+    times = "SELECT open_s, seek_s FROM mart.transfers ORDER BY ended_at"
+    assert fetch(warehouse, times, Role.READER) == [(0.02, 0.031), (68.02, 3.31)]
     left_out = "SELECT DISTINCT left_out FROM mart.trace_requests()"
     assert fetch(warehouse, left_out, Role.READER) == [("part of a file",)]
     # A log of whole files, loaded in addition, fills those views.
     load(write(tmp_path, "sdsc", SDSC[2:3]), "sdsc")
     assert fetch(warehouse, "SELECT size_bytes FROM mart.file_versions()", Role.READER) == [(524_288,)]
+    servers = "SELECT server, count(*) FROM mart.transfers GROUP BY server ORDER BY server"
+    assert fetch(warehouse, servers, Role.READER) == [("hpss03", 1), (None, 2)]
     check_warehouse(warehouse)
 
 

@@ -12,7 +12,7 @@ from tapewise.schema.database import Role, Warehouse
 from tapewise.simulator.comparisons import Comparison, read_comparison
 from tapewise.simulator.inputs import Requests, read_archive_requests, read_model_requests
 from tapewise.simulator.machines import Machine, bundled_machine
-from tapewise.simulator.studies import keep_run, plan_run
+from tapewise.simulator.plans import keep_run, plan_run
 from tests.conftest import NOW, Site
 from tests.integration.example_archive import load_example
 

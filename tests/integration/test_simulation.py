@@ -24,8 +24,8 @@ from tapewise.simulator.demand.trace_files import complete_trace
 from tapewise.simulator.descriptions import describe_plan, describe_run, get_run, list_runs, style_warning
 from tapewise.simulator.inputs import Requests, place_in_time, read_archive_requests
 from tapewise.simulator.machines import Machine, bundled_machine
+from tapewise.simulator.plans import keep_run, plan_run
 from tapewise.simulator.results import STORED_TIMES
-from tapewise.simulator.studies import keep_run, plan_run
 from tests.conftest import NOW
 from tests.integration.evidence import check_warehouse, count_for_the_planner
 from tests.sql.cases import insert_rows

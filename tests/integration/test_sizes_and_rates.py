@@ -183,6 +183,8 @@ def test_rates(rows_of: Fetch, over_bytes: int) -> None:
                 "transfer_count": len(known),
                 "unrated_count": len(sized) - len(known),
                 "size_bytes": sum(each.size_bytes for each in known),
+                "unrated_bytes": sum(each.size_bytes for each in sized)
+                - sum(each.size_bytes for each in known),
                 "min_rate_bytes_per_s": pytest.approx(rates[0]),
                 "p10_rate_bytes_per_s": pytest.approx(rates[ceil(0.1 * len(rates)) - 1]),
                 "p50_rate_bytes_per_s": pytest.approx(rates[ceil(0.5 * len(rates)) - 1]),
@@ -203,7 +205,8 @@ def test_rates(rows_of: Fetch, over_bytes: int) -> None:
         )
     rows = rows_of(
         """
-        SELECT starts_on::text, direction, transfer_count, unrated_count, size_bytes, min_rate_bytes_per_s,
+        SELECT starts_on::text, direction, transfer_count, unrated_count, size_bytes, unrated_bytes,
+            min_rate_bytes_per_s,
             p10_rate_bytes_per_s, p50_rate_bytes_per_s, p90_rate_bytes_per_s, max_rate_bytes_per_s,
             mean_rate_bytes_per_s, fastest_size_bytes, fastest_at, envelope_count, mean_envelope_bytes_per_s,
             envelope_ratio
@@ -216,6 +219,42 @@ def test_rates(rows_of: Fetch, over_bytes: int) -> None:
     )
     assert len(rows) == 2
     assert rows == expected
+
+
+def test_days_before_and_after_the_filter(rows_of: Fetch) -> None:
+    """As table 2.1 of the Livermore paper's appendix A has them, and the days of mart.daily_activity."""
+    days: dict[str, list[Line]] = {}
+    for line in LINES:
+        days.setdefault(str(line.ended_at.date()), []).append(line)
+    kept = {
+        day: [line for line in lines if not line.is_filtered and line.size_bytes != LIMIT]
+        for day, lines in days.items()
+    }
+    rows = rows_of(
+        """
+        SELECT rates.starts_on::text AS day, rates.transfer_count + unrated_count AS transfers,
+            rates.size_bytes + unrated_bytes AS bytes, rates.transfer_count AS kept,
+            rates.size_bytes AS kept_bytes, days.transfer_count - coalesce(failed_count, 0) AS counted,
+            days.size_bytes AS counted_bytes
+        FROM mart.transfer_rates(
+            'example', interface => 'nft', grouped_by => '{day}', over_bytes => -1
+        ) AS rates
+        JOIN mart.daily_activity('example', interface => 'nft', grouped_by => '{}') AS days USING (starts_on)
+        ORDER BY day
+        """
+    )
+    assert rows == [
+        {
+            "day": day,
+            "transfers": len(days[day]),
+            "bytes": sum(line.size_bytes for line in days[day]),
+            "kept": len(kept[day]),
+            "kept_bytes": sum(line.size_bytes for line in kept[day]),
+            "counted": len(days[day]),
+            "counted_bytes": sum(line.size_bytes for line in days[day]),
+        }
+        for day in sorted(days)
+    ]
 
 
 def test_request_figures(rows_of: Fetch) -> None:

@@ -659,6 +659,17 @@ def test_recall_latencies_agree_with_a_recount_of_the_lines(
     assert sum(group["over"] for group in groups.values()) > 30
 
 
+def test_recalls_of_each_hour_agree_with_a_recount_of_the_lines(loaded: Warehouse, folder: Path):
+    hours = Counter(recall.last_us // 3_600_000_000 for recall in follow_recalls(list_files(folder, "json")))
+    rows = fetch(
+        loaded,
+        "SELECT extract(EPOCH FROM starts_at)::bigint / 3600 AS hour, recall_count"
+        " FROM mart.recall_latencies('made', grouped_by => '{hour}') WHERE counted_per = 'stage'",
+    )
+    assert {row["hour"]: row["recall_count"] for row in rows} == hours
+    assert len(hours) == len(rows) > 10
+
+
 def test_recalls_that_could_have_been_batched_agree_with_a_recount_of_the_truth(
     loaded: Warehouse, truth: dict[str, Any]
 ):

@@ -193,6 +193,7 @@ def test_an_upgrade_keeps_the_data_of_the_first_release(empty: Warehouse):
     # Add the columns of later revisions here, by table.
     added: dict[str, dict[str, object]] = {
         "core.archives": {"has_client_cells": False, "client_cells_since": None},
+        "core.transfers": {"server": None, "seek_s": None},
         "ledger.log_files": {"log_date_from": None},
     }
     of_transfers = ["duration_s", "host_id", "size_bytes", "user_id"]

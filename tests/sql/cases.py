@@ -332,6 +332,26 @@ _DEFAULTS: dict[str, Row] = {
         "unfinished_count": 0,
         "totals": "{}",
     },
+    "simulation_studies": {
+        "name": "a study",
+        "digest": "0",
+        "demand": "archive",
+        "demand_name": "llnl",
+        "options": "{}",
+        "machine_title": "a machine",
+        "machine": "{}",
+        "program_version": "0",
+        "created_at": "2000-02-01T00:00:00Z",
+    },
+    "study_runs": {
+        "study_id": 1,
+        "option": "",
+        "seed": 1,
+        "changed": "{}",
+        "figures": "{}",
+        "is_warm": True,
+        "ran_at": "2000-02-01T00:00:00Z",
+    },
     "simulation_samples": {"quantity": "disk_fill_ratio", "value": 0.5},
     "request_waits": {
         "user_wait_s": 0.0,
@@ -364,6 +384,7 @@ _SCHEMAS = dict.fromkeys(
     (
         *("workload_models", "workload_groups", "workload_classes"),
         *("simulation_runs", "simulation_samples", "request_waits"),
+        *("simulation_studies", "study_runs"),
         *("file_recounts", "file_days"),
         *("envelope_preparations", "prepared_envelopes", "prepared_blocks"),
     ),
@@ -440,7 +461,7 @@ def insert_rows(connection: psycopg.Connection, given: Mapping[str, list[Row]]) 
             return _DEFAULTS[table] | ({"line_number": number} if table == "rejected_lines" else {}) | row
         if table in ("workload_groups", "workload_classes"):
             return _DEFAULTS[table] | ({"class_number": number} if table == "workload_classes" else {}) | row
-        if table in ("prepared_envelopes", "prepared_blocks"):
+        if table in ("prepared_envelopes", "prepared_blocks", "simulation_studies", "study_runs"):
             return _DEFAULTS[table] | row
         archive = row.pop("archive", None)
         if table in ("workload_models", "file_recounts") or table.startswith(

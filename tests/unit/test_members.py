@@ -119,7 +119,9 @@ def test_files_are_read_in_one_pass_over_the_archive(write, monkeypatch):
     container = write("logs.tar.gz")
     opened = []
     real = members._TarReader
-    monkeypatch.setattr(members, "_TarReader", lambda path: (opened.append(path), real(path))[1])
+    monkeypatch.setattr(
+        members, "_TarReader", lambda archive: (opened.append(archive.path), real(archive))[1]
+    )
     paths = list_members(container)
     members._last_tar.close()
     for path in paths:

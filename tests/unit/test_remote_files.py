@@ -1,11 +1,15 @@
 """Files on web servers and in S3 are read as if they were on disk."""
 
 import gzip
+import io
 import pickle
+import tarfile
 import time
+import zipfile
 from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
@@ -13,7 +17,7 @@ from tapewise.ingest.commands.paths import expand_paths
 from tapewise.ingest.formats.registry import find_format
 from tapewise.ingest.ledger.log_files import ledger_path
 from tapewise.ingest.nightly.sources import plan_round
-from tapewise.ingest.reading import remote_access, remote_files
+from tapewise.ingest.reading import remote_access, remote_archives, remote_files
 from tapewise.ingest.reading.files import open_log
 from tapewise.ingest.reading.log_dates import DateRule
 from tapewise.ingest.reading.members import count_bytes, find_change, identify_log, is_log
@@ -49,6 +53,7 @@ def fresh(monkeypatch: pytest.MonkeyPatch, web: Store, s3: Store) -> Iterator[No
         vars(store).update(vars(Store(url=store.url)))
     yield
     remote_files._copies.close()
+    remote_archives.drop_copies()
 
 
 @pytest.fixture(params=["web", "s3"])
@@ -244,12 +249,75 @@ def test_servers_that_only_send_files_or_call_compressed_files_encoded(web):
     assert count_bytes(path) == len(web.files["/a.log.gz"])
 
 
-def test_an_archive_is_refused_before_it_is_transferred(place):
+def pack(name: str, contents: dict[str, bytes]) -> bytes:
+    """Return an archive of that name with these files."""
+    packed = io.BytesIO()
+    if name.endswith("zip"):
+        with zipfile.ZipFile(packed, "w") as archive:
+            for member, content in contents.items():
+                archive.writestr(member, content)
+    else:
+        with tarfile.open(fileobj=packed, mode="w:gz" if name.endswith("gz") else "w") as archive:
+            for member, content in contents.items():
+                info = tarfile.TarInfo(member)
+                info.size, info.mtime = len(content), 900_000_000
+                archive.addfile(info, io.BytesIO(content))
+    return packed.getvalue()
+
+
+@pytest.mark.parametrize("name", ["old.tar.gz", "old.zip"])
+def test_an_archive_means_its_files_and_is_transferred_once(place, name):
     store, folder, url = place
-    store.files[f"{folder}/old.tar.gz"] = b"?"
-    with pytest.raises(LogFileError, match="archives are not read from other machines"):
-        read(RemotePath(f"{url}/old.tar.gz"))
+    contents = {
+        "98/b 1.log": b"b1\nb2\n",
+        "a?.log": b"a1\n",
+        ".hidden": b"",
+        "in.tar": pack("tar", {"x": b""}),
+    }
+    store.files[f"{folder}/{name}"] = pack(name, contents)
+    paths = expand_paths([make_path(f"{url}/{name}")], is_recursive=False)
+    is_plain = url.startswith("s3:")
+    names = ["98/b 1.log", "a?.log", "in.tar"]
+    assert [str(path) for path in paths] == [
+        f"{url}/{name}/{each if is_plain else quote(each)}" for each in names
+    ]
+    assert [count_bytes(path) for path in paths[:2]] == [6, 3]
+    assert [read(path) for path in paths[:2]] == [["b1", "b2"], ["a1"]]
+    with pytest.raises(LogFileError, match="a tar archive"):
+        read(paths[2])
+    # Another process gets the paths with what the archive was when it was listed.
+    remote_archives.drop_copies()
+    again = pickle.loads(pickle.dumps(paths))
+    assert read(again[1]) == ["a1"]
+    assert [request.split(" ")[0] for request in store.requests] == ["GET", "GET"]
+    # By its text alone, a file is found in the archive as it is now.
+    store.files[f"{folder}/{name}"] = pack(name, {"98/b 1.log": b"new\n"})
+    store.changed_s += 100
+    alone = make_path(str(paths[0]))
+    assert read(alone) == ["new"]
+    assert identify_log(alone) != identify_log(paths[0]) == identify_log(paths[1])
+    assert is_log(alone)
+    assert not is_log(make_path(str(paths[1])))
+    with pytest.raises(LogFileError, match=r"has no such file$"):
+        read(make_path(str(paths[1])))
+
+
+def test_archives_without_a_version_and_what_is_wrong_with_them(web):
+    store, folder, url = web, "/logs", f"{web.url}/logs"
+    whole = pack("old.tar", {"a.log": b"a1\n", "b.log": b"b1\n"})
+    store.files |= {f"{folder}/cut.tar": whole[:1000], f"{folder}/old.tar": whole}
+    store.etags, store.changed_s = "none", None
+    for name, reason in ("no.zip", "there is no such file"), ("cut.tar", "unexpected end of data"):
+        [path] = expand_paths([make_path(f"{url}/{name}")], is_recursive=False)
+        with pytest.raises(LogFileError, match=reason):
+            read(path)
+    first, second = expand_paths([make_path(f"{url}/old.tar")], is_recursive=False)
+    store.requests.clear()
+    assert (read(second), read(first)) == (["b1"], ["a1"])  # the other way around, too
     assert store.requests == []
+    # The content says whether it is the same archive.
+    assert expand_paths([make_path(f"{url}/old.tar")], is_recursive=False)[0].found == first.found
+    assert find_change(first) == 900_000_000
 
 
 def test_an_empty_folder_is_an_error(s3):

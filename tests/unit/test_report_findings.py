@@ -12,6 +12,7 @@ from tapewise.report.sections import (
     SECTIONS,
     classes,
     days,
+    drive_use,
     envelopes,
     failures,
     listed_drives,
@@ -19,6 +20,7 @@ from tapewise.report.sections import (
     mount_totals,
     mounts,
     open_time_bins,
+    recalls,
     silences,
     size_shares,
     size_times,
@@ -541,3 +543,37 @@ def test_sections_have_names_of_their_own_and_figures_have_captions():
     for section in SECTIONS:
         assert section.heads or section.draw, section.name
         assert bool(section.draw) == bool(section.caption), section.name
+
+
+def test_recalls_are_slow_if_one_in_twenty_takes_ten_minutes() -> None:
+    def ask(*rows):
+        names = ("timed_count", "p50_s", "p95_s")
+        return find(recalls, recalls=[dict(zip(names, row, strict=True)) for row in rows])
+
+    start = "The median recall took 60 s"
+    assert ask((100, 60.0, 600.0), (99, 1.0, 2.0)) == (
+        f"{start}, and the slowest twentieth 10 min or longer",
+        True,
+    )
+    assert ask((100, 60.0, 599.9))[1] is False
+    assert ask((100, 60.0, None)) == (f"{start}; more than one in twenty did not end", True)
+    assert ask((100, None, None)) == ("Half of the recalls or more did not end", True)
+    too_few = "Too few recalls (99, not 100) with known times to say how long they take"
+    assert ask((99, 60.0, 600.0)) == (too_few, False)
+
+
+def test_drives_are_poorly_used_if_they_read_or_write_for_less_than_half_the_time() -> None:
+    def ask(*rows):
+        names = ("mount_count", "occupied_s", "transferring_s")
+        return find(drive_use, drive_use=[dict(zip(names, row, strict=True)) for row in rows])
+
+    shown = "Drives read or wrote for {} of the 100 s that cartridges occupied them"
+    # Mounts without known times say nothing.
+    assert ask((60, 40.0, 10.0), (40, 60.0, 40.0), (9, None, None), (9, 50.0, None)) == (
+        shown.format("50 %"),
+        False,
+    )
+    assert ask((60, 40.0, 10.0), (40, 60.0, 39.0)) == (shown.format("49 %"), True)
+    too_few = "Too few mounts ({}, not 100) with known times to say what drives do"
+    assert ask((99, 100.0, 10.0)) == (too_few.format(99), False)
+    assert ask((100, 0.0, 0.0)) == (too_few.format(100), False)

@@ -5,7 +5,8 @@ CREATE FUNCTION mart.daily_activity(
     interface text DEFAULT NULL,
     direction text DEFAULT NULL,
     client text DEFAULT NULL,
-    class_of_service text DEFAULT NULL
+    class_of_service text DEFAULT NULL,
+    grouped_by text[] DEFAULT '{interface,direction}'
 ) RETURNS TABLE (
     archive text,
     kind text,
@@ -24,8 +25,22 @@ CREATE FUNCTION mart.daily_activity(
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
+-- Only the columns of the groupings that are asked for have values.
 WITH cells AS (
-    SELECT selected.*
+    SELECT
+        selected.archive,
+        selected.kind,
+        CASE WHEN 'interface' = any(daily_activity.grouped_by) THEN selected.interface END AS interface,
+        CASE WHEN 'direction' = any(daily_activity.grouped_by) THEN selected.direction END AS direction,
+        selected.transfer_count,
+        selected.failed_count,
+        selected.is_failure_logged,
+        selected.saturated_count,
+        selected.size_bytes,
+        selected.unknown_size_count,
+        selected.duration_us,
+        selected.unknown_duration_count,
+        selected.starts_on
     FROM
         mart.selected_days(
             archive => daily_activity.archive,
@@ -36,6 +51,7 @@ WITH cells AS (
             client => daily_activity.client,
             class_of_service => daily_activity.class_of_service
         ) AS selected
+    WHERE daily_activity.grouped_by <@ ARRAY['interface', 'direction']
 ),
 
 days AS (

@@ -61,13 +61,21 @@ cells AS MATERIALIZED (
 ),
 
 -- Years have millions of ten minutes, so they are grouped by one number: that of the archive, times 2^32,
--- plus the minutes since 1970, plus 2^31, because a simulated trace may begin earlier.
+-- plus the minutes since 1970, plus 2^31, because a simulated trace may begin earlier. The days are in order
+-- here, because then the groups that are added to are next to each other in memory (a third of the time).
 counts AS (
     SELECT
-        (cells.archive_number << 32) + 2147483648 AS first_key,
-        unnest(cells.ten_minutes) AS minutes,
-        unnest(cells.ten_minute_counts) AS transfer_count
-    FROM cells
+        (ordered.archive_number << 32) + 2147483648 AS first_key,
+        unnest(ordered.ten_minutes) AS minutes,
+        unnest(ordered.ten_minute_counts) AS transfer_count
+    FROM (
+        SELECT
+            cells.archive_number,
+            cells.ten_minutes,
+            cells.ten_minute_counts
+        FROM cells
+        ORDER BY cells.starts_on ASC
+    ) AS ordered
 ),
 
 ten_minutes AS (

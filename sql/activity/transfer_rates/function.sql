@@ -15,11 +15,13 @@ CREATE FUNCTION mart.transfer_rates(
     direction text,
     client text,
     class_of_service text,
+    network text,
     size_from_bytes numeric,
     size_to_bytes numeric,
     transfer_count bigint,
     unrated_count bigint,
     size_bytes numeric,
+    unrated_bytes numeric,
     min_rate_bytes_per_s double precision,
     p10_rate_bytes_per_s double precision,
     p50_rate_bytes_per_s double precision,
@@ -68,6 +70,7 @@ asked_for AS (
         CASE WHEN 'client' = any(transfer_rates.grouped_by) THEN transfers.client END AS client,
         CASE WHEN 'class_of_service' = any(transfer_rates.grouped_by) THEN transfers.class_of_service END
             AS class_of_service,
+        networks.network,
         CASE WHEN 'size' = any(transfer_rates.grouped_by) THEN length(transfers.size_bytes::text) END
             AS digit_count,
         CASE
@@ -99,6 +102,11 @@ asked_for AS (
             class_of_service => transfer_rates.class_of_service
         ) AS transfers
     INNER JOIN mart.archives ON transfers.archive = archives.archive
+    -- Not joined at all unless it is asked for.
+    LEFT JOIN mart.transfer_networks AS networks
+        ON
+            'network' = any(transfer_rates.grouped_by)
+            AND transfers.transfer_id = networks.transfer_id
     LEFT JOIN lines
         ON
             transfers.archive = lines.archive
@@ -108,7 +116,7 @@ asked_for AS (
         NOT transfers.is_failed
         AND transfers.size_bytes > coalesce(transfer_rates.over_bytes, 0)
         AND transfer_rates.grouped_by
-        <@ ARRAY['interface', 'direction', 'client', 'class_of_service', 'size', 'month', 'day']
+        <@ ARRAY['interface', 'direction', 'client', 'class_of_service', 'network', 'size', 'month', 'day']
 ),
 
 -- The fastest transfer is the greatest of these arrays: of equally fast ones, the earliest.
@@ -120,11 +128,14 @@ groups AS (
         asked_for.direction,
         asked_for.client,
         asked_for.class_of_service,
+        asked_for.network,
         asked_for.digit_count,
         asked_for.starts_on,
         count(asked_for.rate_bytes_per_s) AS transfer_count,
         count(*) - count(asked_for.rate_bytes_per_s) AS unrated_count,
         sum(asked_for.size_bytes) FILTER (WHERE asked_for.rate_bytes_per_s IS NOT NULL) AS size_bytes,
+        coalesce(sum(asked_for.size_bytes) FILTER (WHERE asked_for.rate_bytes_per_s IS NULL), 0)
+            AS unrated_bytes,
         min(asked_for.rate_bytes_per_s) AS min_rate,
         percentile_disc(ARRAY[0.1, 0.5, 0.9]) WITHIN GROUP (ORDER BY asked_for.rate_bytes_per_s) AS rates,
         max(
@@ -149,6 +160,7 @@ groups AS (
         asked_for.starts_on,
         asked_for.digit_count,
         asked_for.client,
+        asked_for.network,
         asked_for.class_of_service,
         asked_for.interface,
         asked_for.direction,
@@ -163,6 +175,7 @@ SELECT
     groups.direction,
     groups.client,
     groups.class_of_service,
+    groups.network,
 
     -- A power of numbers has decimals.
     round(10::numeric ^ (groups.digit_count - 1)) AS size_from_bytes,
@@ -170,6 +183,7 @@ SELECT
     groups.transfer_count,
     groups.unrated_count,
     groups.size_bytes,
+    groups.unrated_bytes,
     groups.min_rate AS min_rate_bytes_per_s,
     groups.rates[1] AS p10_rate_bytes_per_s,
     groups.rates[2] AS p50_rate_bytes_per_s,

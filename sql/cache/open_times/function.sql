@@ -5,7 +5,8 @@ CREATE FUNCTION mart.open_times(
     interface text DEFAULT NULL,
     direction text DEFAULT NULL,
     client text DEFAULT NULL,
-    class_of_service text DEFAULT NULL
+    class_of_service text DEFAULT NULL,
+    grouped_by text[] DEFAULT '{interface,direction}'
 ) RETURNS TABLE (
     archive text,
     kind text,
@@ -34,12 +35,19 @@ WITH opens AS (
             client => open_times.client,
             class_of_service => open_times.class_of_service
         ) AS selected
+    WHERE open_times.grouped_by <@ ARRAY['interface', 'direction']
 ),
 
--- Requests that were bypassed, or may have been, are in no bin.
+-- Only the columns of the groupings that are asked for have values. Requests that were bypassed, or may have
+-- been, are in no bin.
 placed AS (
     SELECT
-        opens.*,
+        opens.archive,
+        opens.kind,
+        CASE WHEN 'interface' = any(open_times.grouped_by) THEN opens.interface END AS interface,
+        CASE WHEN 'direction' = any(open_times.grouped_by) THEN opens.direction END AS direction,
+        opens.request_count,
+        opens.is_staging_bypassed,
         CASE WHEN NOT opens.is_staging_bypassed THEN floor(opens.open_from_s)::bigint END AS open_floor_s
     FROM opens
 ),

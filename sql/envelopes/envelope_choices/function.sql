@@ -21,39 +21,37 @@ AS $function$
 
 -- The transfers of the range, as far as their detail is not forgotten, and those of them that the other
 -- arguments select. These are numbers of whole days and of all clients, which the cells do not distinguish.
-WITH ranges AS (
-    SELECT
-        cells.archive,
-        sum(cells.transfer_count)::bigint AS range_count,
-        sum(cells.transfer_count) FILTER (
-            WHERE
-            (envelope_choices.interface IS NULL OR cells.interface = envelope_choices.interface)
-            AND (envelope_choices.direction IS NULL OR cells.direction = envelope_choices.direction)
-            AND (
-                envelope_choices.class_of_service IS NULL
-                OR cells.class_of_service = envelope_choices.class_of_service
-            )
-        )::bigint AS transfer_count
-    FROM
-        mart.selected_days(
-            archive => envelope_choices.archive,
-            since => envelope_choices.since,
-            until => envelope_choices.until
-        ) AS cells
-    INNER JOIN mart.archives ON cells.archive = archives.archive
-    WHERE
-        cells.starts_on
-        >= coalesce((archives.retained_since AT TIME ZONE archives.timezone)::date, date '-infinity')
-    GROUP BY cells.archive
-),
-
-counts AS (
+-- Each archive is counted by itself, because to group years of days costs more than to read them.
+WITH counts AS (
     SELECT
         archives.archive,
-        coalesce(ranges.range_count, 0) AS range_count,
-        coalesce(ranges.transfer_count, 0) AS transfer_count
+        sums.range_count,
+        sums.transfer_count
     FROM mart.archives
-    LEFT JOIN ranges ON archives.archive = ranges.archive
+    CROSS JOIN LATERAL (
+        SELECT
+            coalesce(sum(cells.transfer_count), 0)::bigint AS range_count,
+            coalesce(
+                sum(cells.transfer_count) FILTER (
+                    WHERE
+                    (envelope_choices.interface IS NULL OR cells.interface = envelope_choices.interface)
+                    AND (envelope_choices.direction IS NULL OR cells.direction = envelope_choices.direction)
+                    AND (
+                        envelope_choices.class_of_service IS NULL
+                        OR cells.class_of_service = envelope_choices.class_of_service
+                    )
+                ), 0
+            )::bigint AS transfer_count
+        FROM
+            mart.selected_days(
+                archive => archives.archive,
+                since => envelope_choices.since,
+                until => envelope_choices.until
+            ) AS cells
+        WHERE
+            cells.starts_on
+            >= coalesce((archives.retained_since AT TIME ZONE archives.timezone)::date, date '-infinity')
+    ) AS sums
     WHERE envelope_choices.archive IS NULL OR archives.archive = envelope_choices.archive
 ),
 

@@ -30,6 +30,7 @@ SELECT
     hosts.name AS client,
     opens.class_of_service,
     opens.file_key,
+    opens.server,
     opens.status_code,
 
     opens.open_s,

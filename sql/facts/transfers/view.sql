@@ -45,6 +45,7 @@ SELECT
     transfers.class_of_service,
     transfers.file_key,
     transfers.persona,
+    transfers.server,
     transfers.status_code,
     -- The text in a log may name a file, and not everybody may see names. The codes never name a file.
     CASE
@@ -54,6 +55,7 @@ SELECT
     transfers.size_bytes,
     transfers.duration_s,
     transfers.open_s,
+    transfers.seek_s,
     -- A saturated size would silently give a wrong rate.
     coalesce(
         transfers.rate_bytes_per_s,

@@ -45,7 +45,8 @@ WITH retries AS MATERIALIZED (
         mart.retries(
             archive => failures.archive,
             since => failures.since,
-            until => failures.until + make_interval(secs => coalesce(failures.retry_s, 86400)),
+            until => failures.until
+            + make_interval(secs => least(greatest(coalesce(failures.retry_s, 86400), 0), 3e9)),
             direction => failures.direction,
             retry_s => failures.retry_s
         ) AS found

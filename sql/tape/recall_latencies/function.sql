@@ -52,6 +52,7 @@ CREATE FUNCTION mart.recall_latencies(
     transfer_count bigint,
     mean_transfer_s double precision,
     starts_on date,
+    starts_at timestamptz,
     first_on date,
     last_on date
 )
@@ -85,7 +86,11 @@ WITH asked_for AS (
         recalls.is_negative,
         recalls.is_first_byte,
         recalls.evidence = 'open time' AS is_inferred,
-        (recalls.ended_at AT TIME ZONE recalls.timezone)::date AS day
+        (recalls.ended_at AT TIME ZONE recalls.timezone)::date AS day,
+        CASE
+            WHEN 'hour' = any(recall_latencies.grouped_by)
+                THEN date_trunc('hour', recalls.ended_at, recalls.timezone)
+        END AS starts_at
     FROM
         mart.recalls(
             archive => recall_latencies.archive,
@@ -98,14 +103,14 @@ WITH asked_for AS (
         ) AS recalls
     WHERE
         recall_latencies.grouped_by
-        <@ ARRAY['size', 'class_of_service', 'interface', 'evidence', 'day', 'month']
+        <@ ARRAY['size', 'class_of_service', 'interface', 'evidence', 'hour', 'day', 'month']
 ),
 
 dated AS (
     SELECT
         asked_for.*,
         CASE
-            WHEN 'day' = any(recall_latencies.grouped_by) THEN asked_for.day
+            WHEN recall_latencies.grouped_by && ARRAY['hour', 'day'] THEN asked_for.day
             WHEN 'month' = any(recall_latencies.grouped_by)
                 THEN date_trunc('month', asked_for.day::timestamp)::date
         END AS starts_on
@@ -145,10 +150,12 @@ groups AS (
         count(dated.transfer_s) FILTER (WHERE dated.recall_s IS NOT NULL) AS transfer_count,
         avg(dated.transfer_s) FILTER (WHERE dated.recall_s IS NOT NULL) AS mean_transfer_s,
         dated.starts_on,
+        dated.starts_at,
         min(dated.day) AS first_on,
         max(dated.day) AS last_on
     FROM dated
     GROUP BY
+        dated.starts_at,
         dated.starts_on,
         dated.digit_count,
         dated.class_of_service,
@@ -230,6 +237,7 @@ SELECT
     censored.mean_transfer_s,
 
     censored.starts_on,
+    censored.starts_at,
     censored.first_on,
     censored.last_on
 FROM censored

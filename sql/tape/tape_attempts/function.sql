@@ -40,7 +40,8 @@ WITH operations AS (
         AND tape_operations.last_event_at >= coalesce(tape_attempts.since, timestamptz '-infinity')
         AND tape_operations.last_event_at
         <= coalesce(
-            tape_attempts.until + make_interval(secs => coalesce(tape_attempts.retry_s, 86400)),
+            tape_attempts.until
+            + make_interval(secs => least(greatest(coalesce(tape_attempts.retry_s, 86400), 0), 3e9)),
             timestamptz 'infinity'
         )
         AND tape_attempts.client IS NULL

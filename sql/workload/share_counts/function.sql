@@ -85,17 +85,21 @@ parts AS (
             class_of_service => share_counts.class_of_service
         ) AS requests
     INNER JOIN ranges ON requests.archive = ranges.archive
+    -- Not joined at all unless it is asked for.
+    LEFT JOIN mart.transfer_networks AS networks
+        ON share_counts.shared_by = 'network' AND requests.transfer_id = networks.transfer_id
     CROSS JOIN
         LATERAL (
             VALUES
             (
                 CASE share_counts.shared_by
                     WHEN 'client' THEN requests.client WHEN 'class_of_service' THEN requests.class_of_service
+                    WHEN 'network' THEN networks.network
                 END
             )
         ) AS found (holder)
     WHERE
-        share_counts.shared_by IN ('client', 'class_of_service')
+        share_counts.shared_by IN ('client', 'class_of_service', 'network')
         AND found.holder IS NOT NULL
         AND requests.transfer_id IS NOT NULL
         AND requests.is_failed IS NOT TRUE

@@ -280,6 +280,7 @@ UNDECIDABLE = {
     "gridftp": r"\[2211\] .* :: Transfer stats: ",
     "hsi-client": " +",
     "cta-text": r"\[[0-9.]+\] ",
+    "proftpd-default": '[^ "]+',
 }
 
 

@@ -262,6 +262,10 @@ def test_an_open_has_its_open_time_and_a_transfer_its_duration():
     shared = ("user", "host", "archive_path", "direction", "class_of_service", "interface")
     assert [opened[name] for name in shared] == [got[name] for name in shared]
     assert got["rate_bytes_per_s"] == 8_402_100
+    assert (opened["server"], got["server"]) == ("hpss07", "hpss07")
+    for nameless in ("-", ""):
+        line = FORMATS["sdsc"].examples[0].replace("hpss07", nameless)
+        assert record("sdsc", line) == {**opened, "server": None}
 
 
 @pytest.mark.parametrize(

@@ -402,6 +402,19 @@ def test_actions_of_the_hpss_connector_become_name_space_events(sample_logs: Pat
             *("cta-listing", 3, {}),
             {"kind": "queue", "task": "migration", "vsn": None, "file_count": 120, "size_bytes": 6 * 10**11},
         ),
+        ("cta-listing", 3, {}, {"started_at": datetime(2025, 8, 17, 5, tzinfo=UTC), "duration_s": None}),
+        ("cta-listing", 3, {"oldestAge": None}, {"started_at": None, "file_count": 120, "rejected": None}),
+        ("cta-listing", 3, {"oldestAge": 0}, {"started_at": datetime(2025, 8, 17, 6, tzinfo=UTC)}),
+        ("cta-listing", 3, {"oldestAge": "soon"}, {"rejected": UNRECOGNISED}),
+        ("cta-listing", 2, {}, {"started_at": datetime(2025, 8, 16, 6, tzinfo=UTC)}),
+        # Four years, which is longer than any duration may be; and a time that the catalogue does not have.
+        (
+            *("cta-listing", 2, {"driveStatusSince": 1461 * 86400}),
+            {"started_at": datetime(2021, 8, 17, 6, tzinfo=UTC), "rejected": None},
+        ),
+        ("cta-listing", 2, {"driveStatusSince": 1_755_410_400}, {"started_at": None, "rejected": None}),
+        ("cta-listing", 2, {"driveStatusSince": "9" * 30}, {"started_at": None, "rejected": None}),
+        ("cta-listing", 2, {"driveStatusSince": -5}, {"started_at": None, "rejected": None}),
         ("cta-listing", 3, {"mountType": "RETRIEVE"}, {"task": "stage"}),
         ("cta-listing", 3, {"mountType": "ARCHIVE_FOR_REPACK"}, {"task": "migration"}),
         ("snapshot", 0, {}, {"kind": "volume", "interface": "hpss", "is_full": True, "file_count": 81_240}),
@@ -547,11 +560,67 @@ def test_fields_of_ncftpd(number: int, old: str, new: str, expected: dict[str, o
     assert {name: found[name] for name in expected} == expected
 
 
+# ProFTPD's default, and HPSS's files
+
+
+@pytest.mark.parametrize(
+    ("name", "number", "old", "new", "expected"),
+    [
+        (
+            *("proftpd-default", 0, "+0000", "+0200"),
+            {
+                **{"direction": "put", "size_bytes": 2**30, "archive_path": "/run 7/out.tar"},
+                **{"host": "::ffff:192.0.2.7", "user": "kim", "is_failed": False, "duration_s": None},
+                **{"event_at": datetime(2012, 11, 29, 10, 14, 40, tzinfo=UTC), "status_code": 226},
+            },
+        ),
+        ("proftpd-default", 0, '"STOR /run 7/out.tar"', '"STOU"', {"archive_path": None, "direction": "put"}),
+        ("proftpd-default", 0, "STOR", "APPE", {"direction": "put"}),
+        # A name that has quotation marks, and a path that is relative.
+        ("proftpd-default", 0, "/run 7/", '/a" 226 5/', {"archive_path": '/a" 226 5/out.tar'}),
+        ("proftpd-default", 1, "UNKNOWN ftp", "kim kim", {"archive_path": None, "direction": "get"}),
+        ("proftpd-default", 1, " ftp ", " UNKNOWN ", {"user": None}),
+        ("proftpd-default", 1, "226", "426", {"is_failed": True, "status_code": 426}),
+        ("proftpd-default", 2, "RETR", "RETR", {"is_failed": True, "size_bytes": None}),
+        ("proftpd-default", 3, "DELE", "DELE", {"kind": "delete", "archive_path": "/run 7/old.tar"}),
+        # What moves or deletes files is never taken for another command.
+        *(
+            ("proftpd-default", 0, '"STOR /run 7/out.tar" 226', f'"{word} /a" 2', {"rejected": UNRECOGNISED})
+            for word in ("STOR", "STOU", "APPE", "RETR", "DELE")
+        ),
+        *(
+            ("proftpd-default", 4, "CWD", word, {"ignored": "another command"})
+            for word in ("RNFR", "RNTO", "REST", "REIN", "RMD", "STAT", "STRU", "SITE", "ABOR", "DIRS", "-")
+        ),
+        (
+            *("hpss-listing", 0, "06:00:00Z", "08:00:00+02:00"),
+            {
+                **{"kind": "file", "archive_path": "/home/k/run 7/out.tar", "size_bytes": 2**30},
+                **{"vsn": "JE1001", "event_at": datetime(2025, 8, 17, 6, tzinfo=UTC), "interface": "hpss"},
+            },
+        ),
+        ("hpss-listing", 0, "\tJE100100\t12\t0\t1", "\tJE1001", {"vsn": "JE1001"}),
+        ("hpss-listing", 0, "JE100100", "", {"vsn": None, "size_bytes": 2**30}),
+        ("hpss-listing", 1, "notes", "notes", {"vsn": None, "size_bytes": 5120}),
+        ("hpss-listing", 1, "\t5120\t5120", "\tmany\t5120", {"rejected": UNRECOGNISED}),
+        ("hpss-listing", 2, "/home/k", "/home/k/a b", {"ignored": "a folder"}),
+    ],
+)
+def test_fields_of_listed_commands_and_files(
+    name: str, number: int, old: str, new: str, expected: dict[str, object]
+):
+    line = FORMATS[name].examples[number]
+    assert old in line
+    found = record(name, line.replace(old, new))
+    assert {each: found[each] for each in expected} == expected
+
+
 @pytest.mark.parametrize(
     "name",
     [
         *("cta", "cta-text", "cta-syslog", "dcache-json", "xrdpfc", "samqfs", "hpss-connector"),
         *("cta-listing", "snapshot", "snapshot-csv", "ts4500", "acsls", "ncftpd"),
+        *("proftpd-default", "hpss-listing"),
     ],
 )
 def test_no_line_of_another_sample_is_a_fact(sample_logs: Path, name: str):

@@ -240,6 +240,22 @@ def test_a_start_and_a_duration_give_the_end(tmp_path):
         assert read(found, line) == [{"rejected": NUMBER_OUT_OF_RANGE}]
 
 
+def test_an_end_and_a_duration_give_the_start(tmp_path):
+    text = START[: START.index("started_at = {")].replace("(?<started_at>.{19}|-)", "(?<duration_s>[0-9.]+)")
+    text = text.replace("2024-03-05 09:00:00 2024", "862.5 2024")
+    text += """\
+event_at = { layout = "%Y-%m-%d %H:%M:%S" }
+started_at = { formula = "event_at - duration_s" }
+"""
+    found = make(tmp_path, text)
+    (record,) = read(found, "862.5 2024-03-05 09:14:22 put")
+    assert record["started_at"] == datetime(2024, 3, 5, 8, 59, 59, 500_000, tzinfo=UTC)
+    assert record["duration_s"] == 862.5
+    assert read(found, "1000000000 2024-03-05 09:14:22 put") == [{"rejected": NUMBER_OUT_OF_RANGE}]
+    with pytest.raises(LayoutError, match="whose own formula needs"):
+        make(tmp_path, text + 'duration_s = { formula = "event_at - started_at" }\n')
+
+
 def test_a_further_fact_may_be_at_the_end_that_a_start_and_a_duration_give(tmp_path):
     text = START.replace("(?<event_at>.{19})", "(?<duration_s>[0-9.]+|-)").replace(
         "09:00:00 2024-03-05 09:14:22", "09:00:00 862.5"

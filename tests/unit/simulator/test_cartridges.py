@@ -284,6 +284,44 @@ def test_drives_for_writing_leave_recalls_to_drives_for_reading():
     assert columns(got, "load_wait_s")[0][2:] == [11, 0, 11]
 
 
+def test_a_recall_does_not_wait_for_the_load_of_a_drive_that_only_writes():
+    # At 331 s, the drive that writes fetches the cartridge again, and loads it until 342 s. File 0 is asked
+    # for at 337 s. It waits for 10 B to be written, until 344 s, and for the return, until 353 s.
+    drives = [ONE | {"role": "write"}, ONE | {"role": "read"}]
+    tapes = make_library(drives=drives, store=STORE, robots={"count": 2, "move_s": 4},
+                         cartridges={"capacity_bytes": 1000, "placement": "time"})  # fmt: skip
+    purge = {"high_ratio": 0.75, "low_ratio": 0.1, "keep_s": 0}
+    machine = make_library_machine(tapes, purge=purge, disk__lvs_per_chain=1, disk__lv_bytes=800,
+                                   disk__largest_file_bytes=800)  # fmt: skip
+    got = run(machine, *puts(1, 1), (250, "put", 1, 2, 10), (337, "get", 1, 0, 300))
+    assert columns(got, "drive_wait_s", "load_wait_s") == [[0, 0, 0, 16], [0, 0, 0, 11]]
+
+
+def test_the_way_to_a_file_begins_at_the_end_of_what_was_written():
+    # File 2 is written from 600 to 900 bytes, until 331 + 11 + 58.25 + 60 s. File 1, at 300 bytes, was asked
+    # for meanwhile: back in the wrap by 60 % of the tape, into its other half.
+    purge = {"high_ratio": 0.3, "low_ratio": 0.1, "keep_s": 0}
+    tapes = make_library(drives=[ONE], store=STORE, locate=LOCATE | {"wraps_per_band": 1},
+                         cartridges={"capacity_bytes": 1000, "placement": "time"})  # fmt: skip
+    machine = make_library_machine(tapes, purge=purge, disk__lvs_per_chain=1, disk__lv_bytes=800,
+                                   disk__largest_file_bytes=800)  # fmt: skip
+    got = run(machine, *puts(1, 1), (250, "put", 1, 2, 300), (410, "get", 1, 1, 300))
+    assert got.jobs["is_staged"].to_list() == [False, False, False, True]
+    back_s = 4.29 + 60 - 6.04 + 11.32
+    assert columns(got, "locate_wait_s", "ended_s")[0][3] == round(back_s, 5)
+    assert columns(got, "ended_s")[0][3] == round(331 + 11 + 58.25 + 60 + back_s + 60, 5)
+
+
+def test_a_spread_file_lies_before_the_end_of_its_cartridge():
+    # Three files of 600 bytes, spread over 2,000: the second would begin at 667 bytes, and ends at the end.
+    cartridges = {"capacity_bytes": 1000, "placement": "time", "filled_count": 2}
+    machine = make_library_machine(make_library(cartridges=cartridges))
+    trace = make_trace(*gets(*[(0, 1)] * 3, size=600))
+    world = make_world(machine, check_trace(trace, machine), seed=1, sample_s=1.0, sample_count=1)
+    places = zip(world.files.cartridge.tolist(), world.files.position_bytes.tolist(), strict=True)
+    assert sorted(places) == [(0, 0), (0, 400), (1, pytest.approx(1000 / 3))]
+
+
 def test_a_drive_that_leaves_counts_only_for_what_it_may_do():
     # At 231 s, the first drive leaves for user 6's put. The recall of 235 s needs the second one at once.
     drives = [ONE | {"role": "write"}, ONE | {"role": "read"}]

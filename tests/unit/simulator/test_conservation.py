@@ -126,6 +126,7 @@ def check(run: Run, machine: Machine) -> None:
             assert samples[name].null_count() == name.endswith("_utilisation_ratio")
     assert samples["busy_ports_count"].max() <= PORTS
     assert samples["busy_drives_count"].max() <= machine.tapes.drive_count
+    check_levels(run, machine)
     # No more ports or tokens are held than exist.
     before = pl.col("file_wait_s") + pl.col("stage_s").fill_null(0) + pl.col("user_wait_s")
     begun = pl.col("submitted_s") + before + pl.col("port_wait_s")
@@ -136,6 +137,39 @@ def check(run: Run, machine: Machine) -> None:
         held = done.with_columns(begun_s=pl.col("submitted_s") + before)
     for _, one in held.group_by("user"):
         assert most_at_a_time(one) <= LIMIT
+
+
+def check_levels(run: Run, machine: Machine) -> None:
+    """Integrals and maxima over time are those of the jobs' own times."""
+    jobs, levels, ended_s = run.jobs, run.totals.levels, run.totals.ended_s
+    for cause in ("user", "port", "file", "drive", "load", "space"):
+        waited_s = jobs[f"{cause}_wait_s"].sum()
+        assert levels[f"{cause}_waits"].total_s == pytest.approx(waited_s, abs=1e-6)
+    granted = jobs.filter(pl.col("granted_s").is_not_null()).with_columns(
+        pl.col("ended_s").fill_null(ended_s)
+    )
+    spans = granted.select(begun_s="granted_s", ended_s="ended_s").rows()
+    assert levels["busy_ports"].total_s == pytest.approx(sum(end - begin for begin, end in spans), abs=1e-6)
+    assert levels["busy_ports"].peak == find_peak(spans)
+    last_s = jobs["submitted_s"].max()
+    if last_s > 0:
+        asked_s = sum(max(0.0, min(end, last_s) - begin) for begin, end in spans)
+        assert levels["busy_ports"].mean == pytest.approx(asked_s / last_s, abs=1e-6)
+    # What the intervals say agrees with the whole, as far as they reach.
+    samples, disk = run.samples, levels["disk_used"]
+    peaks = samples["disk_used_peak_bytes"].drop_nulls()
+    assert (samples["disk_used_bytes"][1:] <= peaks).all()
+    assert (samples["disk_used_mean_bytes"].drop_nulls() <= peaks + 1e-6).all()
+    assert max(peaks, default=0) <= disk.peak <= machine.disk.capacity_bytes
+
+
+def find_peak(spans: list[tuple[float, float]]) -> int:
+    """Return the most spans at a time; what ends and begins at one moment never overlaps."""
+    changes: dict[float, int] = {}
+    for begin, end in spans:
+        changes[begin] = changes.get(begin, 0) + 1
+        changes[end] = changes.get(end, 0) - 1
+    return max(np.cumsum([changes[at] for at in sorted(changes)]), default=0)
 
 
 def most_at_a_time(held: pl.DataFrame) -> int:

@@ -143,6 +143,12 @@ def test_the_run_is_steady_from_the_moment_the_disk_is_at_its_low_mark():
     jobs = [(30, "put", 1, 9, 110), (60, "put", 1, 10, 300), (2000, "put", 1, 11, 1)]
     result = run(purging(), *jobs, held=held, sample_s=1000)
     assert result.samples["disk_fill_ratio"].to_list() == [0.4, 0.41, 0.41]
+    # The maxima and means of the intervals see it. Files take their room while they move, at 10 B/s.
+    assert result.samples["disk_used_peak_bytes"].to_list() == [None, 810, 410]
+    mean_bytes = (30 * 400 + 30 * 510 + 30 * 810 + 910 * 410) / 1000
+    assert result.samples["disk_used_mean_bytes"].to_list() == [None, pytest.approx(mean_bytes), 410]
+    disk = result.totals.levels["disk_used"]
+    assert (disk.peak, disk.capacity, disk.mean) == (810, 1000, pytest.approx((mean_bytes + 410) / 2))
     assert result.totals.steady_s == 30
     assert run(purging(), jobs[2], held=held).totals.steady_s is None
     assert run(purging(), jobs[2], held=make_held((1, 500, 9000, True))).totals.steady_s == 0

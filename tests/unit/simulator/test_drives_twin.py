@@ -95,3 +95,19 @@ def test_ends_and_mounts_are_those_of_the_simpy_model(name):
     assert max(abs(ends[number] - end) for number, end in twin.ends.items()) < 1e-6
     assert run.totals.tapes is not None
     assert (run.totals.tapes.mount_count, run.totals.tapes.dismount_count) == (twin.mounts, twin.dismounts)
+    for what, changes in twin.changes.items():
+        level = run.totals.levels[f"busy_{what}"]
+        assert level.peak == count_most(changes)
+        for until_s, seconds in ((run.totals.ended_s, level.total_s), (trace["submitted_s"][-1], None)):
+            expected_s = sum(change * max(0.0, until_s - at) for at, change in changes)
+            found_s = level.mean * until_s if seconds is None else seconds
+            assert found_s == pytest.approx(expected_s, rel=1e-9)
+
+
+def count_most(changes: list[tuple[float, int]]) -> int:
+    """Return the most at a time; what is passed on at one moment does not count twice."""
+    moments: dict[float, int] = {}
+    for at, change in changes:
+        moment = round(at, 6)
+        moments[moment] = moments.get(moment, 0) + change
+    return max(np.cumsum([moments[at] for at in sorted(moments)]))

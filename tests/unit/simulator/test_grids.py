@@ -13,6 +13,7 @@ from tapewise.simulator.grid_statistics import compare, find_place, spread, take
 from tapewise.simulator.grids import FIGURES, LOST, Grid, Result, run_grid
 from tapewise.simulator.inputs import Requests
 from tapewise.simulator.machines import bundled_machine
+from tapewise.simulator.prices import Prices
 from tapewise.simulator.variants import Variant, list_variants, parse_change
 from tests.unit.simulator.builders import make_library, make_library_machine, make_machine, make_ports
 
@@ -73,10 +74,10 @@ def test_fields_that_belong_to_another_rule_are_no_obstacle():
         (["users.limits=1"], "users.limits: the machine has no such field"),
         (["tapes.silos.9.drive_count=1"], "tapes.silos.9.drive_count: the machine has no such field"),
         (["tapes.silos.drive_count=1"], "tapes.silos.drive_count: the machine has no such field"),
-        (["users.limit_count=-1"], "users.limit_count=-1: users.limit_count: Input should be greater than 0"),
+        (["users.limit_count=-1"], "users.limit_count=-1: users.limit_count: must be above 0, not -1"),
         (
             ["users.limit_count=many"],
-            "users.limit_count=many: users.limit_count: Input should be a valid integer",
+            "users.limit_count=many: users.limit_count: must be a whole number, not 'many'",
         ),
         (["disk.capacity_bytes=large"], "disk.capacity_bytes: 'large' is not a size"),
         (["disk.lv_bytes=3QB"], "disk.lv_bytes: '3QB' is not a size"),
@@ -146,6 +147,8 @@ def test_hours_of_hand_worked_waits():
         assert each.figures["get_wait_p50_s"] is None
         assert each.figures["hit_ratio"] is each.figures["miss_count"] is each.figures["mount_count"] is None
         assert {*each.figures} == {*FIGURES}
+        assert each.figures["drive_utilisation_ratio"] is each.figures["port_utilisation_ratio"] is None
+        assert each.figures["disk_peak_bytes"] == 300
 
 
 def test_drives_with_cartridges_have_mounts_and_hours():
@@ -163,6 +166,26 @@ def test_drives_with_cartridges_have_mounts_and_hours():
     # Mounts of 11 s and reading of 10 s, twice; the dismount of 9 s after the second is after the run.
     assert (result.figures["mount_count"], result.figures["miss_count"]) == (2, 2)
     assert result.figures["drive_h"] == pytest.approx((30 + 21) / 3600)
+    # In the 100 s until the last request, one of four drives was busy for 30 s; the robot moved for 4 + 4 s.
+    assert result.figures["drive_utilisation_ratio"] == pytest.approx(30 / 400)
+    assert result.figures["robot_utilisation_ratio"] == pytest.approx(8 / 100)
+    assert result.figures["drive_queue_peak_count"] == 0
+
+
+def test_what_has_a_price_is_counted():
+    trace = pl.DataFrame(
+        {"submitted_s": [0.0], "direction": ["get"], "user": [1], "file": [1], "size_bytes": [50]}
+    )
+    prices = {"currency": "EUR", "drive_per_year": 100, "cartridge_per_year": 7, "disk_tb_per_year": 3}
+    # 4 drives, the one cartridge with data, and 10 volumes of 1 TB; robots have no price.
+    machine = make_library_machine(make_library(), prices=prices)
+    (result,) = run([Variant({}, machine)], range(1, 2), lambda _: request(trace))
+    assert result.figures["cost_per_year"] == 400 + 7 + 30
+    by_robots = machine.model_copy(update={"prices": Prices(currency="EUR", robot_per_year=5)})
+    (result,) = run([Variant({}, by_robots)], range(1, 2), lambda _: request(trace))
+    assert result.figures["cost_per_year"] == 5
+    with pytest.raises(MachineError, match=r"prices\.cartridge_per_year needs tapes\.cartridges"):
+        make_machine(prices=prices)
 
 
 def test_a_machine_on_which_requests_never_end_is_refused():

@@ -11,6 +11,7 @@ from tapewise.simulator.machines import (
     TwoExponentials,
     bundled_machine,
     bundled_machines,
+    find_faults,
     parse_machine,
     read_machine,
     read_machine_text,
@@ -45,33 +46,33 @@ def test_the_bundled_machine_has_llnls_values():
 @pytest.mark.parametrize(
     ("path", "value", "message"),
     [
-        ("users", None, "m.toml: users: Field required"),
-        ("users.limit_count", 0, "m.toml: users.limit_count: Input should be greater than 0"),
-        ("users.limit_count", "10", "m.toml: users.limit_count: Input should be a valid integer"),
-        ("network.in_bytes_per_s", -1.0, "m.toml: network.in_bytes_per_s: Input should be greater than 0"),
+        ("users", None, "m.toml: users: it is missing"),
+        ("users.limit_count", 0, "m.toml: users.limit_count: must be above 0, not 0"),
+        ("users.limit_count", "10", "m.toml: users.limit_count: must be a whole number, not '10'"),
+        ("network.in_bytes_per_s", -1.0, "m.toml: network.in_bytes_per_s: must be above 0, not -1.0"),
         (
             "network.in_bytes_per_s",
             float("nan"),
-            "m.toml: network.in_bytes_per_s: Input should be a finite number",
+            "m.toml: network.in_bytes_per_s: must be a number, not ",
         ),
         ("network.speed", 1, "m.toml: network.speed: there is no such key"),
-        ("latency.put_s", -0.5, "m.toml: latency.put_s: Input should be greater than or equal to 0"),
-        ("ports.ranges", [], "m.toml: ports.ranges: Tuple should have at least 1 item"),
+        ("latency.put_s", -0.5, "m.toml: latency.put_s: must be at least 0, not -0.5"),
+        ("ports.ranges", [], "m.toml: ports.ranges: must have an entry"),
         ("ports.ranges.0.over_bytes", 0, "m.toml: ports: the first of the ranges must have over_bytes = -1"),
         ("ports.ranges.1.over_bytes", -1, "m.toml: ports: over_bytes of ranges must increase, -1 does not"),
         ("ports.ranges.0.last", 8, None),
         ("ports.ranges.0.last", 14, "m.toml: ports: ports 1 to 14 (over -1 bytes) are not within 1 to 13"),
         ("ports.ranges.0.first", 2, "m.toml: ports: no range uses port 1"),
         ("ports.ranges.0.last", 7, "m.toml: ports: no range uses port 8"),
-        ("ports.queueing", "both", "m.toml: ports.queueing: Input should be 'serialised' or 'joint'"),
+        ("ports.queueing", "both", "m.toml: ports.queueing: must be 'serialised' or 'joint', not 'both'"),
         (
             "disk.largest_file_bytes",
             400_000_000_000,
             "m.toml: disk: largest_file_bytes is more than the disk",
         ),
         ("purge.low_ratio", 0.9, "m.toml: purge: low_ratio is above high_ratio"),
-        ("tapes.silos", [], "m.toml: tapes.silos: Tuple should have at least 1 item"),
-        ("tapes.silos.2.drive_count", 0, "m.toml: tapes.silos.2.drive_count: Input should be greater than 0"),
+        ("tapes.silos", [], "m.toml: tapes.silos: must have an entry"),
+        ("tapes.silos.2.drive_count", 0, "m.toml: tapes.silos.2.drive_count: must be above 0, not 0"),
         ("tapes.silos.4.chain", 4, "m.toml: tapes: a silo is on chain 4, but chain_count is 3"),
         ("tapes.load.law", "guess", "m.toml: tapes.load: Input tag 'guess'"),
         ("tapes", None, "m.toml: machine: purge needs tapes"),
@@ -144,12 +145,29 @@ def test_errors_name_file_and_field(tmp_path: Path, what: str):
     assert message in str(raised.value)
 
 
+def test_faults_are_described_in_the_words_of_a_machine_file(tmp_path: Path):
+    path = tmp_path / "mine.toml"
+    text = read_machine_text("lto9-hpss").replace('"size_age"', '"lruu"').replace('"nearest"', '"neares"')
+    path.write_text(
+        "latency = 3\n" + text.replace("[latency]\nput_s = 0.5", "").replace("get_s = 0.5  ", "# ")
+    )
+    faults, hint = find_faults(path)
+    assert faults[0].startswith("latency: must be a table of fields, not 3")
+    assert any(each.endswith("uses: did you mean 'lru'?") for each in faults)
+    assert any(each.endswith("not 'neares': did you mean 'nearest'?") for each in faults)
+    assert hint == "`tapewise simulate machine lto9-hpss` shows a complete machine file."
+
+
 # A text of the bundled file, its replacement, and the error message.
 BROKEN_LIBRARIES = {
     "a misspelt key": ("load_s = 17", "load = 17", "tapes.drives.0.load: there is no such key"),
-    "no robots": ("count = 2  ", "count = 0  ", "tapes.robots.count: Input should be greater than 0"),
-    "an unknown order": ('order = "nearest"', 'order = "best"', "tapes.recalls.order: Input should be"),
-    "an unknown placement": ('placement = "user"', 'placement = "x"', "tapes.cartridges.placement: Input"),
+    "no robots": ("count = 2  ", "count = 0  ", "tapes.robots.count: must be above 0, not 0"),
+    "an unknown order": (
+        'order = "nearest"',
+        'order = "best"',
+        "tapes.recalls.order: must be 'arrival', 'record' or 'nearest', not 'best'",
+    ),
+    "an unknown placement": ('placement = "user"', 'placement = "x"', "tapes.cartridges.placement: must be"),
     "nobody reads": ('role = "both"', 'role = "write"', "tapes: no drive of drives may read"),
     "nobody writes": ('role = "both"', 'role = "read"', "tapes: store needs a drive that may write"),
     "files too large for a cartridge": (

@@ -13,7 +13,7 @@ from tapewise.simulator.demand.trace_files import EPOCH, complete_trace
 from tapewise.simulator.demand.traces import read_origin
 from tapewise.simulator.inputs import read_file_requests
 from tapewise.simulator.machines import bundled_machine
-from tapewise.simulator.studies import plan_run
+from tapewise.simulator.plans import plan_run
 from tests.unit.simulator.builders import make_trace
 
 BEGIN = datetime(1998, 10, 18, 7, 6, 25, 500_000, tzinfo=UTC)

@@ -7,10 +7,12 @@ from datetime import datetime, timedelta
 from typing import Any, Literal
 from zoneinfo import ZoneInfo
 
+import polars as pl
+
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.errors import SimulationError
 from tapewise.simulator.archives import Outcome, check_name, write_archive
-from tapewise.simulator.calibrations import Calibration, calibrate, run_with_ghosts
+from tapewise.simulator.calibrations import Calibration, calibrate, find_hits, run_with_ghosts
 from tapewise.simulator.demand.ghosts import (
     DEFAULT_TAIL,
     LEAST_TAIL,
@@ -202,6 +204,8 @@ def keep_run(
     options = {**plan.options, "sample_s": sample_s}
     if plan.brackets:
         options["missed_counts"] = {str(tail): count for tail, count in _bracket(plan, run)}
+        if not plan.is_disk_changed:
+            options["evident_count"], options["agreeing_count"] = _compare_first_gets(plan, run)
     displaced_files = plan.held.displaced_files
     outcome = Outcome(plan.given, plan.machine, run, plan.seed, options, displaced_files, now)
     with (
@@ -225,6 +229,15 @@ def _bracket(plan: Plan, run: Run) -> Iterator[tuple[float, int]]:
             runs[tail] = run_with_ghosts(trace, plan.machine, ghosts, seed=plan.seed, fill_ratio=fill_ratio)
     for tail, each in sorted(runs.items()):
         yield tail, int((is_get & each.jobs["is_staged"]).sum())
+
+
+def _compare_first_gets(plan: Plan, run: Run) -> tuple[int, int]:
+    """Return how many first gets of files have a known outcome, and how many of these have it in the run."""
+    is_first = pl.col("file").is_first_distinct() & (pl.col("direction") == "get") & pl.col("is_file_known")
+    firsts = plan.given.trace.with_columns(find_hits(run).alias("is_hit")).filter(
+        is_first & pl.col("is_cached").is_not_null()
+    )
+    return firsts.height, int((firsts["is_cached"] == firsts["is_hit"]).sum())
 
 
 def refuse_stuck(plan: Plan, run: Run) -> None:
