@@ -61,6 +61,9 @@ BY_NUMBER = {"transfer_names": ("transfers", "transfer_id"), "unitree_job_names"
 # These also have rows for unknown values. The conditions leave them out.
 IS_KNOWN = dict.fromkeys(("cache_hits", "hits_by_age"), "hit_ratio IS NOT NULL")
 IS_KNOWN |= {"trace_requests": "left_out IS NULL", "tape_coverage": "last_event_at IS NOT NULL"}
+# Transfers without a duration, of which the default log of ProFTPD has only such, are counted apart here.
+IS_KNOWN |= {"workload_requests": "time_s IS NOT NULL", "workload_cells": "set_apart IS NULL"}
+IS_KNOWN |= {"load_over_time": "transfer_s IS NOT NULL", "transfer_rates": "transfer_count > 0"}
 # These list kinds of lines, or failures, that not every log has.
 OF_SOME_LINES = {"ignored_lines", "rejected_reasons", "reject_news", "retries"}
 # These have rows only if the lines of the log extend over a whole day.
