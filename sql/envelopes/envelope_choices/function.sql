@@ -28,30 +28,34 @@ WITH counts AS (
         sums.range_count,
         sums.transfer_count
     FROM mart.archives
-    CROSS JOIN LATERAL (
-        SELECT
-            coalesce(sum(cells.transfer_count), 0)::bigint AS range_count,
-            coalesce(
-                sum(cells.transfer_count) FILTER (
-                    WHERE
-                    (envelope_choices.interface IS NULL OR cells.interface = envelope_choices.interface)
-                    AND (envelope_choices.direction IS NULL OR cells.direction = envelope_choices.direction)
-                    AND (
-                        envelope_choices.class_of_service IS NULL
-                        OR cells.class_of_service = envelope_choices.class_of_service
-                    )
-                ), 0
-            )::bigint AS transfer_count
-        FROM
-            mart.selected_days(
-                archive => archives.archive,
-                since => envelope_choices.since,
-                until => envelope_choices.until
-            ) AS cells
-        WHERE
-            cells.starts_on
-            >= coalesce((archives.retained_since AT TIME ZONE archives.timezone)::date, date '-infinity')
-    ) AS sums
+    CROSS JOIN
+        LATERAL (
+            SELECT
+                coalesce(sum(cells.transfer_count), 0)::bigint AS range_count,
+                coalesce(
+                    sum(cells.transfer_count) FILTER (
+                        WHERE
+                        (envelope_choices.interface IS NULL OR cells.interface = envelope_choices.interface)
+                        AND (
+                            envelope_choices.direction IS NULL
+                            OR cells.direction = envelope_choices.direction
+                        )
+                        AND (
+                            envelope_choices.class_of_service IS NULL
+                            OR cells.class_of_service = envelope_choices.class_of_service
+                        )
+                    ), 0
+                )::bigint AS transfer_count
+            FROM
+                mart.selected_days(
+                    archive => archives.archive,
+                    since => envelope_choices.since,
+                    until => envelope_choices.until
+                ) AS cells
+            WHERE
+                cells.starts_on
+                >= coalesce((archives.retained_since AT TIME ZONE archives.timezone)::date, date '-infinity')
+        ) AS sums
     WHERE envelope_choices.archive IS NULL OR archives.archive = envelope_choices.archive
 ),
 
