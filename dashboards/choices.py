@@ -206,3 +206,20 @@ def _where(filters: dict[str, str]) -> str:
         for column, name in filters.items()
     )
     return "\n    WHERE TRUE" + "".join(conditions)
+
+
+def write_counted_files(archive: str) -> str:
+    """SQL for whether files need not be followed, or are so few that a page need not wait long for it.
+
+    `mart.file_recounts` says of how many events this holds. Files are mostly put and got by transfers, whose
+    number is known from cells.
+    """
+    return f"""\
+EXISTS (
+    SELECT FROM mart.file_recounts AS recounts
+    WHERE recounts.archive = {archive} AND recounts.is_used
+) OR (
+    SELECT coalesce(sum(cells.transfer_count), 0) < 200000
+    FROM mart.day_cells AS cells
+    WHERE cells.archive = {archive}
+)"""  # noqa: S608  # ours

@@ -22,6 +22,7 @@ from tapewise.dashboards.choices import (
     ASKED,
     PERIODS,
     write_choice,
+    write_counted_files,
     write_period,
     write_since,
     write_time,
@@ -185,9 +186,10 @@ class Dataset:
         if self.name not in OF_OWN_DAYS | OF_CLOSED_DAY:
             period = write_period("chosen", with_filters=with_filters)
         groupings = f"CROSS JOIN {write_groupings(self.name)}\n" if self.name in GROUPINGS else ""
+        counted = f"\nWHERE {write_counted_files('chosen.archive')}" if self.name in notes.OF_FILES else ""
         return (
             f"SELECT {columns}\nFROM (\n{choice}\n) AS chosen{period}\n{groupings}"
-            f"CROSS JOIN LATERAL mart.{self.name}(\n{call}\n) AS answers"
+            f"CROSS JOIN LATERAL mart.{self.name}(\n{call}\n) AS answers{counted}"
         )
 
     def _read_metadata(self) -> dict[str, Any]:

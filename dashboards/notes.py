@@ -12,6 +12,7 @@ import yaml
 from tapewise.dashboards.choices import (
     ASKED,
     write_choice,
+    write_counted_files,
     write_period,
     write_since,
     write_time,
@@ -29,6 +30,8 @@ OF_ONE_INTERFACE = {"residual_blocks", "size_times"}
 OF_A_MODEL = {"class_days", "workload_classes"}
 # Functions whose answers `tapewise refresh` prepares if there are many transfers, and one that uses them.
 OF_PREPARED = {"lower_envelopes", "residual_blocks", "size_times"}
+# Functions that follow files unless `tapewise refresh` has counted them. Pages show them if that is quick.
+OF_FILES = {"growth", "growth_forecast", "net_growth"}
 # Functions that read cells for one client too, if the archive counts single clients.
 OF_CLIENT_CELLS = {
     *("cache_hits", "daily_activity", "flagged_transfers", "hour_profiles", "idle_windows", "monthly_rates"),
@@ -71,7 +74,7 @@ asked AS (
 
 charts (
     page, place, chart, view_name, direction, fate, is_of_time, is_of_one_interface, is_of_model,
-    is_of_prepared, is_of_tapes
+    is_of_prepared, is_of_tapes, is_of_files
 ) AS (
     VALUES
 {charts}
@@ -220,6 +223,14 @@ CROSS JOIN LATERAL (
             WHEN charts.view_name = 'morning_figures' AND NOT EXISTS (
                 SELECT FROM mart.morning_days(archive => asked.archive)
             ) THEN 'the logs cover no whole day'
+            WHEN charts.is_of_files AND NOT (
+{counted_files}
+            )
+                THEN concat(
+                    'too many files to follow while you wait; run',
+                    ' `tapewise refresh --archive ' || {archive},
+                    '`'
+                )
             WHEN charts.is_of_tapes AND NOT logs.is_in_range
                 THEN 'the logs only go from ' || logs.first_at || ' to ' || logs.last_at
             WHEN charts.is_of_time AND NOT transfers.is_any_in_range
@@ -291,6 +302,7 @@ def write_notes(*, with_filters: bool) -> str:
         class_of_service=write_word("asked.class_of_service"),
         period=textwrap.indent(write_period("chosen", with_filters=with_filters), "    "),
         choice=write_choice(NAME, with_filters=with_filters),
+        counted_files=textwrap.indent(write_counted_files("asked.archive"), " " * 16),
         asked=",\n".join(f"        {value}::text AS {name}" for name, value in asked.items()),
         since=since,
         until=until,
@@ -329,7 +341,7 @@ def _list_charts() -> list[tuple[Any, ...]]:
                     *(dashboard["dashboard_title"], place, chart["slice_name"], view),
                     *(direction or ("get" if view in OF_GETS else "put" if view in OF_PUTS else None), fate),
                     *(view not in OF_ALL_TIME | OF_TAPES, view in OF_ONE_INTERFACE, view in OF_A_MODEL),
-                    *(view in OF_PREPARED, view in OF_TAPES),
+                    *(view in OF_PREPARED, view in OF_TAPES, view in OF_FILES),
                 )
             )
     return rows

@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 
 from tapewise.dashboards import notes
+from tapewise.dashboards.datasets import Dataset
 from tapewise.ingest.upkeep.preparations import Question, find_stale, is_answered_at_once, prepare
 from tapewise.ingest.upkeep.retention import forget_detail
 from tapewise.ingest.upkeep.source_drops import drop_source
 from tapewise.schema.database import Role, Warehouse
+from tapewise.schema.writing.file_counts import recount_files
 from tests.day_cells import add_day_cell
 
 ALL = Question("test")
@@ -181,10 +183,29 @@ def test_a_shell_reads_a_name_in_a_command_as_it_is(large: Warehouse) -> None:
     assert words[2:] == [shlex.quote(name) for name in names[2:]]
 
 
-def _read_notes(warehouse: Warehouse) -> dict[str, str]:
+def test_a_page_follows_no_files_of_a_large_archive(large: Warehouse) -> None:
+    title = "Bytes added and removed, by month"
+    for name in sorted(notes.OF_FILES):
+        with large.connect(Role.READER) as reader:
+            query = f"EXPLAIN (ANALYZE, COSTS OFF) {Dataset(name).write_sql(with_filters=False)}".encode()
+            plan = [str(row[0]) for row in reader.execute(query)]
+        scans = [line for line in plan if " on transfers_" in line]
+        assert scans
+        assert [line for line in scans if "never executed" not in line] == [], name
+    said = "too many files to follow while you wait; run `tapewise refresh --archive test`"
+    assert _read_notes(large, "Growth")[title] == said
+    with large.connect(Role.OWNER) as connection:
+        assert recount_files(connection, connection, "test", datetime.now(UTC)) is not None
+    with large.connect(Role.READER) as reader:
+        months = reader.execute(Dataset("growth").write_sql(with_filters=False).encode()).fetchall()
+    assert len(months) == 2
+    assert _read_notes(large, "Growth").get(title) != said
+
+
+def _read_notes(warehouse: Warehouse, of_page: str = "Transfers") -> dict[str, str]:
     with warehouse.connect(Role.READER) as reader:
         rows = reader.execute(notes.write_notes(with_filters=False).encode()).fetchall()
-    return {chart: note for page, _, chart, note in rows if page == "Transfers"}
+    return {chart: note for page, _, chart, note in rows if page == of_page}
 
 
 def test_no_transfer_is_read_for_a_prepared_answer(large: Warehouse) -> None:
