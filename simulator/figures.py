@@ -98,4 +98,4 @@ def _describe_joint(grid: Grid, results: Sequence[Result]) -> Iterator[str]:
     # The waits are named differently, so the sums are rounded differently.
     is_flat = all(math.isclose(a, b, abs_tol=1e-6) for a, b in zip(losses[13], losses[20], strict=True))
     flat = "the same" if is_flat else "not the same"
-    yield f"Queued jointly, all lost hours: {shown}; from 13 ports on {flat} with every seed."
+    yield f"Queued jointly, all lost hours: {shown}; {flat} with 13 and 20 for every seed."

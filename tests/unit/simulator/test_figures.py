@@ -42,4 +42,4 @@ def test_user_hours_fall_and_port_hours_rise():
     assert re.search(r"user hours: -.*, lower with 6 of 6, higher with 0; published -50", text)
     assert re.search(r"port hours: \+.*, lower with 0 of 6, higher with 6; published \+30", text)
     assert "  both: -" in text
-    assert "from 13 ports on the same with every seed" in text
+    assert "the same with 13 and 20 for every seed" in text
