@@ -272,7 +272,7 @@ def list_command(settings: Settings, as_json: bool) -> None:
         click.echo(
             escape_controls(
                 f"{each.archive}: {each.job_count:,} requests of {each.demand} {each.demand_name} on"
-                f" {each.machine_title}, seed {each.seed}, made {each.simulated_at:%Y-%m-%d %H:%M}Z"
+                f" {each.machine}, seed {each.seed}, made {each.simulated_at:%Y-%m-%d %H:%M}Z"
             )
         )
     if not runs and not as_json:

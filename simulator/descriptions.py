@@ -55,6 +55,12 @@ class RunSummary:
     placement: str | None
 
     @property
+    def machine(self) -> str:
+        """The machine's title, and what a study changed."""
+        option = self.options.get("option")
+        return f"{self.machine_title} with {option}" if option else self.machine_title
+
+    @property
     def warnings(self) -> list[str]:
         """What a reader must know before reading any figure of the run."""
         return find_warnings(self.totals)
@@ -229,7 +235,7 @@ def describe_run(connection: psycopg.Connection, run: RunSummary) -> Iterator[st
     yield from map(style_warning, run.warnings)
     zone = ZoneInfo(run.timezone)
     origin = {"archive": "of archive", "model": "of workload model", "file": "of trace"}[run.demand]
-    yield f"Simulated archive '{run.archive}': {escape_controls(run.machine_title)}, seed {run.seed}"
+    yield f"Simulated archive '{run.archive}': {escape_controls(run.machine)}, seed {run.seed}"
     yield (
         f"  {run.job_count:,} requests {origin} {escape_controls(run.demand_name)}"
         + (f" ({run.demand_kind})" if run.demand_kind else "")

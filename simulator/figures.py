@@ -68,6 +68,7 @@ def describe_figure(grid: Grid, results: Sequence[Result]) -> Iterator[str]:
         yield f"  {name}: {_describe_change(*pair)}; published {published_change:+d}"
     yield from _describe_joint(grid, results)
     yield "The requests are made up: only their counts, share from tape and mean sizes are the source's."
+    yield "The last column says how far our hours are from the published ones."
     yield "How long the queues are depends on how users ask for many files at once, which no source says."
 
 

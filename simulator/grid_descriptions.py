@@ -30,8 +30,9 @@ def describe_results(grid: Grid, results: Sequence[Result], *, is_trace: bool) -
     yield f"Medians over {seeds} {_plural('seed', seeds)}; of lost hours, also the quartiles."
     yield "  Lost hours are those of all requests together: waits for the user's limit, a port, a file, a"
     yield "  drive or room, and contention, but not loading. p95 is of single requests' waits, with loading."
-    yield "  A get that joins the stage of another neither hits nor misses. Used: the share in use, on"
-    yield "  average over the time in which requests come."
+    yield "  A get that joins the stage of another neither hits nor misses. Drive h: with a cartridge in the"
+    yield "  drive, idle or not. Used: the share at work (of the disk: full), on average over the time in"
+    yield "  which requests come."
     if is_trace:
         yield "  The requests are the same with each seed. Seeds only change what is drawn: files on disk at"
         yield "  the start, and the machine's times. The intervals say nothing about other weeks: for these,"

@@ -5,11 +5,12 @@ seed, which shows much smaller differences than means of independent runs would.
 """
 
 import os
+import signal
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
-from multiprocessing import get_context
+from multiprocessing import active_children, get_context
 
 import polars as pl
 
@@ -101,7 +102,10 @@ def run_grid(grid: Grid, *, job_count: int | None = None) -> Iterator[Result]:
         yield from (_run_one(*task) for task in tasks)
         return
     # polars has threads, which a forked process would be without.
-    with ProcessPoolExecutor(job_count or os.cpu_count() or 1, mp_context=get_context("spawn")) as pool:
+    others = set(active_children())
+    with ProcessPoolExecutor(
+        job_count or os.cpu_count() or 1, mp_context=get_context("spawn"), initializer=_ignore_interrupts
+    ) as pool:
         bare = replace(grid, read_requests=_no_requests, kept=())
         running = [pool.submit(_run_one, *task[:-1], bare) for task in tasks]
         try:
@@ -112,8 +116,18 @@ def run_grid(grid: Grid, *, job_count: int | None = None) -> Iterator[Result]:
                 "a process of the study was killed, perhaps because memory ran out",
                 hint="Use fewer processes: --jobs 1. Runs that ended are kept, unless --no-keep was given.",
             ) from error
+        except (KeyboardInterrupt, GeneratorExit):
+            # A run may take minutes.
+            for process in set(active_children()) - others:
+                process.terminate()
+            raise
         finally:
             pool.shutdown(cancel_futures=True)
+
+
+def _ignore_interrupts() -> None:
+    """Leave Ctrl-C, which a terminal sends to all processes, to the first of them."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _no_requests(seed: int) -> Requests:

@@ -226,18 +226,27 @@ def _run(
     if loader is not None and study is not None:
         results = read_results(loader, study, grid.variants, grid.seeds)
         grid = replace(grid, kept={(each.variant, each.seed) for each in results})
-    total = sum(len(places) for _, places in grid.missing)
+    missing = sum(len(places) for _, places in grid.missing)
+    total = missing + len(results)
     if study is not None and not is_silent:
         before = f", {len(results):,} of them from before" if results else ""
-        click.echo(f"Study '{escape_controls(study.name)}': {total + len(results):,} runs{before}.")
+        click.echo(f"Study '{escape_controls(study.name)}': {total:,} runs{before}.")
     console = Console(stderr=True, file=sys.__stderr__)
     found: Iterable[Result] = run_grid(grid, job_count=job_count)
     if console.is_terminal:
-        found = rich.progress.track(found, "runs", total=total, console=console, transient=True)
-    for each in found:
-        if loader is not None and study is not None:
-            keep_result(loader, study, grid.variants[each.variant], each, now=datetime.now(UTC))
-        results.append(each)
+        found = rich.progress.track(found, "runs", total=missing, console=console, transient=True)
+    try:
+        for each in found:
+            if loader is not None and study is not None:
+                keep_result(loader, study, grid.variants[each.variant], each, now=datetime.now(UTC))
+            results.append(each)
+    except KeyboardInterrupt:
+        if study is not None:
+            click.echo(
+                f"{len(results):,} of {total:,} runs are kept: the same command runs the others.",
+                err=True,
+            )
+        raise
     return sorted(results, key=lambda each: (each.seed, each.variant))
 
 

@@ -62,7 +62,7 @@ def open_study(
             if name is not None and found[1] != name:
                 raise SimulationError(
                     f"the study of these requests on this machine is called '{found[1]}'",
-                    hint="Leave --name out to continue it.",
+                    hint="Leave --name out to continue it, or keep nothing (--no-keep).",
                 )
             return Study(*found)
         tried = name or (default if number == 1 else f"{default} ({number})")
@@ -90,7 +90,8 @@ def open_study(
         ).fetchone()
         if name is not None and taken is not None and taken[0] != digest:
             raise SimulationError(
-                f"study '{name}' has other requests, another machine or another version of Tapewise",
+                f"study '{name}' has other requests, another machine or version of Tapewise, or only one of"
+                " the two varies the disk",
                 hint="Choose another --name, or drop that study: `tapewise simulate studies --drop NAME`.",
             )
         number += 1

@@ -149,7 +149,7 @@ class Purge(Part):
             raise ValueError(
                 f"belady knows the future, so no machine can use it: use {', '.join(RANKS)}, or a formula"
             )
-        parse_policy(rank)
+        parse_policy(rank, RANKS)
         return rank
 
     @model_validator(mode="after")
@@ -371,7 +371,9 @@ def _describe_faults(error: ValidationError) -> list[str]:
         or not any(other is not each and other["loc"][: len(each["loc"])] == each["loc"] for other in found)
     ]
     for each in sorted(found, key=lambda each: each["type"] != "extra_forbidden"):
-        field = ".".join(str(part) for part in each["loc"] if part not in (_LIBRARY, _SILOS)) or "machine"
+        # A file has no tables of these names: they say which kind of table was checked.
+        kinds = (_LIBRARY, _SILOS, "fixed", "two_exponentials")
+        field = ".".join(str(part) for part in each["loc"] if part not in kinds) or "machine"
         faults.append(f"{field}: {_describe_fault(each)}")
     return faults
 
@@ -380,6 +382,8 @@ def _describe_fault(fault: Any) -> str:
     """Describe a fault in the words of a machine file, instead of those of Python."""
     given, limits = fault["input"], fault.get("ctx", {})
     shown = f"'{given}'" if isinstance(given, str) else f"{given}"
+    if isinstance(given, bool):
+        shown = shown.lower()  # as TOML writes it
     text = _FAULTS.get(fault["type"])
     if text is None:
         return str(fault["msg"]).removeprefix("Value error, ")

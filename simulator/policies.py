@@ -3,7 +3,7 @@
 Each name means a formula for the weight of a file (`formulas.py`); the heaviest file is dropped first.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from typing import Any
 
@@ -33,15 +33,15 @@ def format_size_age(size_exponent: float, age_exponent: float) -> Policy:
     return "size_age" if formula == FORMULAS["size_age"] else formula
 
 
-def parse_policy(policy: Policy) -> Program:
-    """Make the program of a name or formula. Raises ValueError if it is neither."""
+def parse_policy(policy: Policy, names: Sequence[str] = tuple(POLICIES)) -> Program:
+    """Make the program of a name or formula. Raises ValueError, which lists `names`, if it is neither."""
     if policy in FORMULAS:
         return parse_formula(FORMULAS[policy], VARIABLES | INTERNAL_VARIABLES)
     if policy.isidentifier() and policy not in VARIABLES:
-        close = get_close_matches(policy, [*POLICIES, *VARIABLES], n=1)
+        close = get_close_matches(policy, [*names, *VARIABLES], n=1)
         meant = f": did you mean '{close[0]}'?" if close else ""
         raise ValueError(
-            f"'{policy}' is not one of {', '.join(POLICIES)}, and is no formula of size, age and uses{meant}"
+            f"'{policy}' is not one of {', '.join(names)}, and is no formula of size, age and uses{meant}"
         )
     return parse_formula(policy)
 

@@ -23,9 +23,10 @@ def find(facts: Facts) -> Finding | None:
             False,
         )
     ratio = sum(row["transferring_s"] for row in rows) / occupied_s
+    is_part = len(rows) < len(facts["drive_use"])
     return Finding(
         f"Drives read or wrote for {say_share(ratio)} of the {say_time(occupied_s)} that cartridges occupied"
-        " them",
+        " them" + (" for tasks whose transfer times are known" if is_part else ""),
         ratio < LOW_RATIO,
     )
 

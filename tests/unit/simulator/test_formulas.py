@@ -73,7 +73,7 @@ def test_a_formula_that_is_accepted_gives_what_python_gives(texts: tuple[str, st
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("lur", "'lur' is not one of lru, fifo, size_age, gdsf, belady"),
+        ("lur", "'lur' is not one of lru, fifo, size_age, gdsf, and"),
         ("size * weight", "'weight' cannot be in a formula, only size, age, uses"),
         ("size * worth", "'worth' cannot be"),
         ("__import__('os')", "is not a formula"),
