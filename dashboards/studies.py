@@ -22,16 +22,16 @@ FIGURES = (
     ("get wait, 95 %", "s", "get_wait_p95_s"),
     ("get wait, 99 %", "s", "get_wait_p99_s"),
     ("hit ratio", "ratio", "hit_ratio"),
-    ("misses", "", "miss_count"),
-    ("mounts", "", "mount_count"),
+    ("misses", None, "miss_count"),
+    ("mounts", None, "mount_count"),
     ("drive hours", "h", "drive_hours"),
     ("drives busy", "ratio", "drive_utilisation_ratio"),
     ("robots busy", "ratio", "robot_utilisation_ratio"),
     ("ports busy", "ratio", "port_utilisation_ratio"),
     ("disk full, mean", "ratio", "disk_utilisation_ratio"),
     ("most on disk at a time", "bytes", "disk_peak_bytes"),
-    ("most waiting for a drive", "", "drive_queue_peak_count"),
-    ("cost a year", "", "cost_per_year"),
+    ("most waiting for a drive", None, "drive_queue_peak_count"),
+    ("cost a year", None, "cost_per_year"),
 )
 # Why a chart has nothing to show: its place and title on the page, the figure, and the reason.
 _EMPTY = (
@@ -64,16 +64,20 @@ places AS (
     INNER JOIN chosen ON results.study = chosen.study
 ),
 
--- Charts sort labels as text, so the numbers have equally many digits. Each field has a line of its own.
-runs AS (
+-- Charts sort labels as text, so the numbers have equally many digits.
+numbers AS (
     SELECT
-        concat(
-            lpad(option_place::text, length(max(option_place) OVER ()::text), '0'),
-            '. ',
-            regexp_replace(option, ' (?=[^ =]+=)', E'\\n', 'g')
-        ) AS option_label,
+        lpad(option_place::text, length(max(option_place) OVER ()::text), '0') AS option_number,
         places.*
     FROM places
+),
+
+-- Each field has a line of its own.
+runs AS (
+    SELECT
+        concat(option_number, '. ', regexp_replace(option, ' (?=[^ =]+=)', E'\\n', 'g')) AS option_label,
+        numbers.*
+    FROM numbers
 )
 """
 
@@ -100,9 +104,7 @@ FROM (
         ) AS requests,
         min(
             CASE
-                WHEN runs.kind = 'synthetic'
-                    THEN 'CIRCULAR: MADE-UP logs follow laws like the machine''s.'
-                        || ' This says nothing about a real archive'
+                WHEN runs.kind = 'synthetic' THEN 'CIRCULAR: MADE-UP logs'
                 WHEN runs.kind = 'simulated' THEN 'MADE UP: requests of a simulated archive'
                 WHEN runs.kind = 'measured' AND runs.demand = 'model'
                     THEN 'MADE UP by a model that was fitted to real logs'
@@ -208,7 +210,7 @@ def _write_shown() -> str:
 
 def _write_figures() -> str:
     rows = (
-        f"        ({place}, {_quote(name)}, '{unit}', ({sql})::double precision)"
+        f"        ({place}, {_quote(name)}, {_quote(unit)}, ({sql})::double precision)"
         for place, (name, unit, sql) in enumerate(FIGURES, start=1)
     )
     return _FIGURES.format(figures=",\n".join(rows))
@@ -220,8 +222,8 @@ def _write_notes() -> str:
     return _NOTES.format(known=",\n".join(counts), charts=",\n".join(rows))
 
 
-def _quote(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
+def _quote(text: str | None) -> str:
+    return "NULL" if text is None else "'" + text.replace("'", "''") + "'"
 
 
 _WRITERS: dict[str, Callable[[], str]] = {
@@ -236,6 +238,7 @@ _OPTION = {
     "option_place": "order of the options: the machine as in the file first",
     "option_label": "the option with its number, each field in a line",
 }
+_NUMBER = {"option_number": "option_place as text, with as many digits as the largest"}
 METADATA: dict[str, dict[str, Any]] = {
     "study_figures": {
         "summary": "The figures of a study's options, over their seeds, as far as they are known.",
@@ -244,7 +247,7 @@ METADATA: dict[str, dict[str, Any]] = {
         | {
             "figure_place": "order of the figures",
             "figure": "name of the figure",
-            "unit": "unit as of mart.in_words; empty for counts and costs",
+            "unit": "unit as of mart.in_words; null for counts and costs",
             "currency": "currency of costs",
             "run_count": "runs of the option, each with another seed",
             "known_count": "runs in which the figure is known",
@@ -264,7 +267,7 @@ METADATA: dict[str, dict[str, Any]] = {
             "note": "why it is empty, or what to keep in mind",
         },
     },
-    "study_runs": {"columns": _OPTION},
+    "study_runs": {"columns": _OPTION | _NUMBER},
     "study_shown": {
         "summary": "The study that is shown, its requests and its machine.",
         "one_row_is": "one row",
