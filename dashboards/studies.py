@@ -65,19 +65,11 @@ places AS (
 ),
 
 -- Charts sort labels as text, so the numbers have equally many digits.
-numbers AS (
-    SELECT
-        lpad(option_place::text, length(max(option_place) OVER ()::text), '0') AS option_number,
-        places.*
-    FROM places
-),
-
--- Each field has a line of its own.
 runs AS (
     SELECT
-        concat(option_number, '. ', regexp_replace(option, ' (?=[^ =]+=)', E'\\n', 'g')) AS option_label,
-        numbers.*
-    FROM numbers
+        places.*,
+        lpad(option_place::text, length(max(option_place) OVER ()::text), '0') AS option_number
+    FROM places
 )
 """
 
@@ -135,7 +127,8 @@ FROM (
 _FIGURES = """
 SELECT
     runs.option_place,
-    runs.option_label,
+    runs.option_number,
+    runs.option,
     figures.figure_place,
     figures.figure,
     figures.unit,
@@ -154,7 +147,8 @@ CROSS JOIN LATERAL (
 ) AS figures (figure_place, figure, unit, value)
 GROUP BY
     runs.option_place,
-    runs.option_label,
+    runs.option_number,
+    runs.option,
     figures.figure_place,
     figures.figure,
     figures.unit
@@ -236,14 +230,15 @@ NAMES = frozenset(_WRITERS)
 
 _OPTION = {
     "option_place": "order of the options: the machine as in the file first",
-    "option_label": "the option with its number, each field in a line",
+    "option_number": "option_place as text, with as many digits as the largest",
 }
-_NUMBER = {"option_number": "option_place as text, with as many digits as the largest"}
+_NAME = {"option": "what was changed in the machine file, as typed"}
 METADATA: dict[str, dict[str, Any]] = {
     "study_figures": {
         "summary": "The figures of a study's options, over their seeds, as far as they are known.",
         "one_row_is": "one row per option of the study and known figure",
         "columns": _OPTION
+        | _NAME
         | {
             "figure_place": "order of the figures",
             "figure": "name of the figure",
@@ -267,7 +262,7 @@ METADATA: dict[str, dict[str, Any]] = {
             "note": "why it is empty, or what to keep in mind",
         },
     },
-    "study_runs": {"columns": _OPTION | _NUMBER},
+    "study_runs": {"columns": _OPTION},
     "study_shown": {
         "summary": "The study that is shown, its requests and its machine.",
         "one_row_is": "one row",
