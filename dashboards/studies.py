@@ -75,7 +75,10 @@ runs AS (
 
 _SHOWN = """
 SELECT
-    CASE WHEN found.run_count = 0 THEN 'no study is kept: `tapewise simulate study`' ELSE found.study END AS study,
+    CASE
+        WHEN found.run_count = 0 THEN 'no study is kept: `tapewise simulate study`'
+        ELSE found.study
+    END AS study,
     found.requests,
     found.origin,
     found.machine_title,
@@ -212,7 +215,9 @@ def _write_figures() -> str:
 
 def _write_notes() -> str:
     counts = (f"        count({column}) AS {column}" for _, _, column, _ in _EMPTY)
-    rows = (f"        ({place}, '{chart}', known.{column}, '{note}')" for place, chart, column, note in _EMPTY)
+    rows = (
+        f"        ({place}, '{chart}', known.{column}, '{note}')" for place, chart, column, note in _EMPTY
+    )
     return _NOTES.format(known=",\n".join(counts), charts=",\n".join(rows))
 
 

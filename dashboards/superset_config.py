@@ -56,10 +56,14 @@ THEME_DEFAULT = _CHARTS | {
     "token": config.THEME_DEFAULT["token"]
     | {"brandLogoAlt": APP_NAME, "brandLogoUrl": _write_logo("#0072b2"), "brandLogoHref": HOME}
 }
-THEME_DARK = config.THEME_DARK | _CHARTS | {
-    "token": config.THEME_DARK.get("token", {})
-    | {"brandLogoAlt": APP_NAME, "brandLogoUrl": _write_logo("#56b4e9"), "brandLogoHref": HOME}
-}
+THEME_DARK = (
+    config.THEME_DARK
+    | _CHARTS
+    | {
+        "token": config.THEME_DARK.get("token", {})
+        | {"brandLogoAlt": APP_NAME, "brandLogoUrl": _write_logo("#56b4e9"), "brandLogoHref": HOME}
+    }
+)
 
 
 def _find_home() -> Response | None:

@@ -16,16 +16,16 @@ OPTIONS = {
 CAUSES = ("user", "port", "file", "drive", "space", "contention")
 
 
-def insert_studies(owner: psycopg.Connection) -> None:
+def insert_studies(loader: psycopg.Connection) -> None:
     """Insert a study of made-up requests with all figures, and an older one that knows few of them."""
-    _insert_study(owner, OLDER, "file", None, {}, "1998-11-01")
-    _insert_study(owner, NEWEST, "archive", "synthetic", {"prices": {"currency": "EUR"}}, "1998-11-02")
+    _insert_study(loader, OLDER, "file", None, {}, "1998-11-01")
+    _insert_study(loader, NEWEST, "archive", "synthetic", {"prices": {"currency": "EUR"}}, "1998-11-02")
     for place, (option, changed) in enumerate(OPTIONS.items()):
         for seed in range(1, 7 if place else 6):  # the first option has one seed less
-            _insert_run(owner, NEWEST, option, changed, seed, _make_up(place, seed))
+            _insert_run(loader, NEWEST, option, changed, seed, _make_up(place, seed))
     for seed in (1, 2):
         few = {"lost_h": 0.25 * seed, "lost_user_h": 0.25 * seed, "put_wait_p95_s": 0.0, "hit_ratio": None}
-        _insert_run(owner, OLDER, "", {}, seed, few)
+        _insert_run(loader, OLDER, "", {}, seed, few)
 
 
 def _make_up(place: int, seed: int) -> dict[str, float | None]:
@@ -37,8 +37,8 @@ def _make_up(place: int, seed: int) -> dict[str, float | None]:
         **lost,
         "lost_h": sum(lost.values()),
         **{
-            f"{direction}_wait_p{share}_s": share * (1 + seed % 4) * (6 - place) / (10 if direction == "put" else 3)
-            for direction in ("put", "get")
+            f"{direction}_wait_p{share}_s": share * (1 + seed % 4) * (6 - place) / divisor
+            for direction, divisor in (("put", 10), ("get", 3))
             for share in (50, 95, 99)
         },
         "hit_ratio": 0.7 + 0.03 * place + 0.01 * (seed % 3),
@@ -54,7 +54,7 @@ def _make_up(place: int, seed: int) -> dict[str, float | None]:
 
 
 def _insert_study(
-    owner: psycopg.Connection,
+    loader: psycopg.Connection,
     name: str,
     demand: str,
     kind: str | None,
@@ -62,23 +62,33 @@ def _insert_study(
     created_at: str,
 ) -> None:
     archive = "made-up-week" if kind else None
-    owner.execute(
-        "INSERT INTO studies.simulation_studies (name, digest, demand, demand_name, demand_archive, demand_kind,"
-        " options, machine_title, machine, program_version, created_at)"
+    loader.execute(
+        "INSERT INTO studies.simulation_studies (name, digest, demand, demand_name, demand_archive,"
+        " demand_kind, options, machine_title, machine, program_version, created_at)"
         " VALUES (%s, %s, %s, %s, %s, %s, '{}', %s, %s, '0', %s)",
-        [name, name, demand, archive or "trace.csv", archive, kind, "A made-up machine", Jsonb(machine), created_at],
+        [
+            name,
+            name,
+            demand,
+            archive or "trace.csv",
+            archive,
+            kind,
+            "A made-up machine",
+            Jsonb(machine),
+            created_at,
+        ],
     )
 
 
 def _insert_run(
-    owner: psycopg.Connection,
+    loader: psycopg.Connection,
     study: str,
     option: str,
     changed: dict[str, int],
     seed: int,
     figures: dict[str, float | None],
 ) -> None:
-    owner.execute(
+    loader.execute(
         "INSERT INTO studies.study_runs (study_id, option, seed, changed, figures, is_warm, ran_at)"
         " SELECT id, %s, %s, %s, %s, TRUE, created_at FROM studies.simulation_studies WHERE name = %s",
         [option, seed, Jsonb(changed), Jsonb(figures), study],
