@@ -39,7 +39,7 @@ NAMESPACE = uuid.UUID(DATABASE_UUID)
 
 VIEWS = [
     *("archive_summaries", "archives", "line_fates", "recorded_changes", "source_states"),
-    *("study_results", "transfers", "workload_classes", "workload_models"),
+    *("transfers", "workload_classes", "workload_models"),
 ]
 FUNCTIONS = [
     "cache_hits",
@@ -253,7 +253,7 @@ METRICS: dict[str, list[dict[str, Any]]] = {
             ),
         }
     ],
-    "study_results": [
+    studies.NAMED: [
         {"metric_name": "order_of_studies", "expression": "MIN(-EXTRACT(EPOCH FROM created_at))"}
     ],
     TIME_PRESETS: [{"metric_name": "order_of_lengths", "expression": "MIN(place)"}],

@@ -73,6 +73,15 @@ runs AS (
 )
 """
 
+# What the filter offers. A page whose filter has nothing to offer stays blank.
+NAMED = "study_names"
+_NAMED = """\
+SELECT DISTINCT results.study, results.created_at
+FROM mart.study_results AS results
+UNION ALL
+SELECT 'no study is kept', NULL::timestamptz
+WHERE NOT EXISTS (SELECT FROM mart.study_results)"""
+
 _SHOWN = """
 SELECT
     CASE
@@ -231,7 +240,7 @@ _WRITERS: dict[str, Callable[[], str]] = {
     "study_runs": _write_runs,
     "study_shown": _write_shown,
 }
-NAMES = frozenset(_WRITERS)
+NAMES = frozenset((NAMED, *_WRITERS))
 
 _OPTION = {
     "option_place": "order of the options: the machine as in the file first",
@@ -257,6 +266,11 @@ METADATA: dict[str, dict[str, Any]] = {
             "smallest": "smallest figure of a run",
             "largest": "largest figure of a run",
         },
+    },
+    NAMED: {
+        "summary": "The kept studies, for the filter.",
+        "one_row_is": "one row per study, or one that says that there is none",
+        "columns": {"study": "name of the study", "created_at": "when it was first started"},
     },
     "study_notes": {
         "summary": "Which charts of a study have nothing to show, and why.",
@@ -287,6 +301,8 @@ METADATA: dict[str, dict[str, Any]] = {
 
 def write_study(name: str, *, with_filters: bool) -> str:
     """Write the query of one of these datasets, with or without the dashboard's filter."""
+    if name == NAMED:
+        return _NAMED
     where = ""
     if with_filters:
         where = (

@@ -227,6 +227,12 @@ def test_without_a_study_the_page_says_how_to_begin(viewer: Api, warehouse: Ware
         (shown,) = ask(viewer, "study_shown", None, force=False)
         assert {name: value for name, value in shown.items() if value} == {"study": said}
         assert ask(viewer, "notes_what_if", None, force=False)[0] == {"chart": "all charts", "why": said}
+        # Without anything to choose, Superset would not draw the page.
+        query = {"columns": ["study"], "metrics": [], "orderby": [], "filters": [], "row_limit": 1000}
+        dataset = dataset_id(viewer, DATASETS["study_names"]["uuid"])
+        question = {"datasource": {"id": dataset, "type": "table"}, "queries": [query]}
+        (result,) = viewer.post("api/v1/chart/data", question).json["result"]
+        assert result["data"] == [{"study": "no study is kept"}]
         for name in OF_STUDIES - {"study_shown", "notes_what_if"}:
             assert ask(viewer, name, None, force=False) == []
     finally:
