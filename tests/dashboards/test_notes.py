@@ -40,7 +40,7 @@ def read_notes(viewer: Api, page: str, choice: Choice) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("choice", CHOICES)
-@pytest.mark.parametrize("page", DASHBOARDS.keys() - {STUDIES})
+@pytest.mark.parametrize("page", sorted(DASHBOARDS.keys() - {STUDIES}))
 def test_the_page_gives_the_reason_for_an_empty_chart(
     viewer: Api, reader: psycopg.Connection, page: str, choice: str
 ) -> None:
