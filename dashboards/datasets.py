@@ -5,7 +5,7 @@
 reads the catalogue of an upgraded warehouse and `sql/*/*/metadata.yaml`. A dataset is a view of mart, or a
 call of one of mart's functions. The dashboard's filters are the arguments of the call, so that the function
 reads only the requested months. choices.py contains the defaults for filters that choose nothing. notes.py
-contains the only dataset that is neither a view nor a call.
+and studies.py contain datasets that are neither a view nor a call.
 """
 
 import argparse
@@ -17,7 +17,7 @@ from typing import Any
 import psycopg
 import yaml
 
-from tapewise.dashboards import notes
+from tapewise.dashboards import notes, studies
 from tapewise.dashboards.choices import (
     ASKED,
     PERIODS,
@@ -38,8 +38,8 @@ DATABASE_UUID = "f5fb4be1-67e8-5b04-a4cb-19b6a3c94d3f"
 NAMESPACE = uuid.UUID(DATABASE_UUID)
 
 VIEWS = [
-    *("archive_summaries", "archives", "line_fates", "recorded_changes", "source_states", "transfers"),
-    *("workload_classes", "workload_models"),
+    *("archive_summaries", "archives", "line_fates", "recorded_changes", "source_states"),
+    *("transfers", "workload_classes", "workload_models"),
 ]
 FUNCTIONS = [
     "cache_hits",
@@ -153,6 +153,8 @@ class Dataset:
         if self.name == TIME_PRESETS:
             rows = ", ".join(f"({place}, '{name}')" for place, name in enumerate(PERIODS, start=1))
             return f"SELECT * FROM (VALUES {rows}) AS presets (place, time_preset)"  # noqa: S608  # ours
+        if self.name in studies.NAMES:
+            return studies.write_study(self.name, with_filters=with_filters)
         if not self.is_function:
             return f"SELECT * FROM mart.{self.name}"  # noqa: S608  # one of VIEWS
         choice = write_choice(self.name, with_filters=with_filters)
@@ -197,6 +199,11 @@ class Dataset:
             return notes.METADATA
         if self.name == TIME_PRESETS:
             return _PRESETS_METADATA
+        if self.name == "study_runs":
+            of_view = _read_metadata("study_results")
+            return of_view | {"columns": of_view["columns"] | studies.METADATA[self.name]["columns"]}
+        if self.name in studies.NAMES:
+            return studies.METADATA[self.name]
         metadata = _read_metadata(self.name)
         if "columns_of" in metadata:
             metadata |= {"columns": _read_metadata(metadata["columns_of"])["columns"]}
@@ -235,7 +242,8 @@ class Dataset:
         }
 
 
-# Filters sort their choices by these metrics: measured archives first, short periods first.
+# Filters sort their choices by these metrics: measured archives first, the newest study first, short periods
+# first.
 METRICS: dict[str, list[dict[str, Any]]] = {
     "archives": [
         {
@@ -244,6 +252,9 @@ METRICS: dict[str, list[dict[str, Any]]] = {
                 "MIN(array_position(ARRAY['measured', 'synthetic', 'simulated'], kind)::text || archive)"
             ),
         }
+    ],
+    studies.NAMED: [
+        {"metric_name": "order_of_studies", "expression": "MIN(-EXTRACT(EPOCH FROM created_at))"}
     ],
     TIME_PRESETS: [{"metric_name": "order_of_lengths", "expression": "MIN(place)"}],
 }
@@ -276,7 +287,7 @@ def write_groupings(function: str) -> str:
 
 def list_datasets() -> list[Dataset]:
     """List all datasets by name."""
-    return [Dataset(name) for name in sorted([*VIEWS, *FUNCTIONS, notes.NAME, TIME_PRESETS])]
+    return [Dataset(name) for name in sorted([*VIEWS, *FUNCTIONS, *studies.NAMES, notes.NAME, TIME_PRESETS])]
 
 
 class _Dumper(yaml.SafeDumper):

@@ -18,6 +18,8 @@ LAST_CHANGE = """
         (SELECT string_agg(models::text, ' ' ORDER BY models.archive, models.model)
             FROM mart.workload_models AS models),
         (SELECT string_agg(runs::text, ' ' ORDER BY runs.archive) FROM mart.simulation_runs AS runs),
+        (SELECT concat_ws(' ', count(*), max(studies.ran_at), max(studies.created_at))
+            FROM mart.study_results AS studies),
         (SELECT max(oid) FROM pg_proc WHERE pronamespace = 'mart'::regnamespace)
     ))
 """

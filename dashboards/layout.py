@@ -11,8 +11,8 @@ from typing import Any
 LETTERS_A_COLUMN = 12
 LINE_UNITS = 2.6
 MARGIN_UNITS = 4
-# The chart that says what is shown.
-FIRST = "archive_shown"
+# The charts that say what is shown.
+FIRST = ("archive_shown", "study_shown")
 # Pages in the order of their links; others follow by name.
 ORDER = ("tapewise-morning", "tapewise-overview")
 
@@ -32,7 +32,7 @@ def place_descriptions(
         name = chart["id"].removeprefix("CHART-")
         column, words = f"COLUMN-{name}", f"MARKDOWN-{name}"
         width, text = chart["meta"]["width"], descriptions[chart["meta"]["uuid"]]
-        if name == FIRST:
+        if name in FIRST:
             text = f"{write_links(dashboard['slug'], pages)}\n\n{text}"
         children = position[row]["children"]
         position[row]["children"] = [column if each == chart["id"] else each for each in children]

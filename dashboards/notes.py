@@ -9,6 +9,7 @@ from typing import Any
 
 import yaml
 
+from tapewise.dashboards import studies
 from tapewise.dashboards.choices import (
     ASKED,
     write_choice,
@@ -330,7 +331,7 @@ def _list_charts() -> list[tuple[Any, ...]]:
         on_page = [charts[part["meta"]["uuid"]] for part in parts if part.get("type") == "CHART"]
         for place, chart in enumerate(on_page):
             view = names.get(chart["dataset_uuid"], NAME)
-            if view in (NAME, "archive_summaries"):
+            if view in (NAME, "archive_summaries") or view in studies.NAMES:
                 continue
             conditions = " ".join(each["sqlExpression"] for each in chart["params"]["adhoc_filters"])
             direction = next((each for each in ("get", "put") if f"direction = '{each}'" in conditions), None)

@@ -50,14 +50,20 @@ def _write_logo(colour: str) -> str:
     return "data:image/svg+xml," + quote(_LOGO.format(colour=colour))
 
 
-THEME_DEFAULT = {
+# A legend of box plots would only name the parts of a box.
+_CHARTS = {"echartsOptionsOverridesByChartType": {"box_plot": {"legend": {"show": False}}}}
+THEME_DEFAULT = _CHARTS | {
     "token": config.THEME_DEFAULT["token"]
     | {"brandLogoAlt": APP_NAME, "brandLogoUrl": _write_logo("#0072b2"), "brandLogoHref": HOME}
 }
-THEME_DARK = config.THEME_DARK | {
-    "token": config.THEME_DARK.get("token", {})
-    | {"brandLogoAlt": APP_NAME, "brandLogoUrl": _write_logo("#56b4e9"), "brandLogoHref": HOME}
-}
+THEME_DARK = (
+    config.THEME_DARK
+    | _CHARTS
+    | {
+        "token": config.THEME_DARK.get("token", {})
+        | {"brandLogoAlt": APP_NAME, "brandLogoUrl": _write_logo("#56b4e9"), "brandLogoHref": HOME}
+    }
+)
 
 
 def _find_home() -> Response | None:

@@ -41,6 +41,9 @@ OF_TAPES = {
 # Charts that have nothing to show in the demo, in which nobody recorded an outage.
 EMPTY_IN_DEMO = {"recorded_changes"} | OF_TAPES
 
+# The page about kept studies has no archive; test_what_if.py covers its charts.
+STUDIES = "what-if"
+
 # Functions whose days charts show as weeks or months if there are many.
 OF_DAYS = {name for name, dataset in DATASETS.items() if dataset["columns"][0]["column_name"] == "shown_on"}
 OF_DAYS.add("drive_hours")
@@ -69,6 +72,9 @@ def charts_of(dashboard: dict[str, Any]) -> list[str]:
 
 def _is_chart(part: Any) -> bool:
     return isinstance(part, dict) and part.get("type") == "CHART"
+
+
+OF_STUDIES = set(charts_of(DASHBOARDS[STUDIES]))
 
 
 @dataclass(frozen=True)

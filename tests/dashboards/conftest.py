@@ -25,6 +25,7 @@ from tapewise.schema.tables.upgrade import open_ready_warehouse
 from tests.conftest import DEMO_HOME
 from tests.dashboards.api import Api
 from tests.dashboards.assets import TAPES
+from tests.dashboards.kept_studies import insert_studies
 
 TREE = Path(__file__).resolve().parents[2]
 
@@ -51,6 +52,7 @@ def service() -> Iterator[Service]:
                 stdout=subprocess.DEVNULL,
             )
         load_tapes(home)
+        load_studies(home)
         service.start()
         yield service
     finally:
@@ -74,6 +76,15 @@ def load_tapes(home: Path) -> None:
             check=True,
             stdout=subprocess.DEVNULL,
         )
+
+
+def load_studies(home: Path) -> None:
+    """Insert two made-up kept studies."""
+    with (
+        open_ready_warehouse(Settings(home=home)) as warehouse,
+        warehouse.connect(Role.LOADER) as loader,
+    ):
+        insert_studies(loader)
 
 
 @pytest.fixture(scope="session")

@@ -17,6 +17,7 @@ from tests.dashboards.assets import (
     DASHBOARDS,
     EMPTY_IN_DEMO,
     NOTES,
+    OF_STUDIES,
     OF_TAPES,
     TAPES,
     Choice,
@@ -81,7 +82,11 @@ def dataset_id(viewer: Api, uuid: str, known: dict[str, int] = {}) -> int:  # no
 @pytest.mark.parametrize(
     ("name", "choice"),
     [
-        *((name, choice) for name in sorted(CHARTS.keys() - NOTES - OF_TAPES) for choice in CHOICES),
+        *(
+            (name, choice)
+            for name in sorted(CHARTS.keys() - NOTES - OF_TAPES - OF_STUDIES)
+            for choice in CHOICES
+        ),
         *((name, choice) for name in sorted(OF_TAPES | {"recall_latency"}) for choice in CHOICES_OF_TAPES),
         *((name, choice) for name in CHARTS_OF_OTHER_TIMES for choice in OTHER_TIMES),
     ],

@@ -19,9 +19,11 @@ from tests.dashboards.assets import (
     EMPTY_IN_DEMO,
     OF_TAPES,
     SHOWN,
+    STUDIES,
     charts_of,
     write_address,
 )
+from tests.dashboards.kept_studies import NEWEST
 
 BLANK_BYTES = 100_000  # the smallest picture has 200 kB; a page without its charts had 47 kB
 
@@ -87,22 +89,24 @@ def test_a_dashboard_is_drawn_completely(browser: Browser, pictures: Path, name:
     check_page(browser, name)
     browser.page.remove_listener("console", hear)
     browser.page.remove_listener("response", watch)
-    archive = SHOWN.get(name, "example")
-    check_questions(browser, DASHBOARDS[name], archive)
+    column, shown = ("study", NEWEST) if name == STUDIES else ("archive", SHOWN.get(name, "example"))
+    check_questions(browser, DASHBOARDS[name], column, shown)
     # The window is tall enough; a full-page screenshot would change its height and reload the charts.
     browser.page.screenshot(path=pictures / f"{name}.png")
     assert (pictures / f"{name}.png").stat().st_size > BLANK_BYTES
     # Superset's pages report each visit to a third party, but our Content Security Policy prevents this.
     assert [each for each in problems if "scarf" not in each] == refused == []
     assert all("violates the following Content Security Policy" in each for each in problems)
-    # Measured archives come first, then made-up ones such as the demo's, then simulated ones.
+    # Measured archives come first, then made-up ones such as the demo's, then simulated ones. Of studies, the
+    # newest comes first.
     filters = browser.page.locator("[data-test=filter-bar]").inner_text()
-    assert filters.split("\n")[filters.split("\n").index("Archive") :][:3].count(archive) == 1
-    assert "synthetic: MADE-UP logs" in browser.page.locator(".slice_container").first.inner_text()
+    assert filters.split("\n")[filters.split("\n").index(column.capitalize()) :][:3].count(shown) == 1
+    said = "CIRCULAR: MADE-UP logs" if name == STUDIES else "synthetic: MADE-UP logs"
+    assert said in browser.page.locator(".slice_container").first.inner_text()
 
 
-def check_questions(browser: Browser, dashboard: dict[str, Any], archive: str) -> None:
-    """Assert that the open page asked the recorded questions about the archive in its filter."""
+def check_questions(browser: Browser, dashboard: dict[str, Any], column: str, shown: str) -> None:
+    """Assert that the open page asked the recorded questions about the archive or study in its filter."""
     listed = browser.ask("api/v1/chart/?q=(page_size:200,columns:!(id,slice_name))")
     titles = {chart["id"]: chart["slice_name"] for chart in listed["result"]}
     recorded = {chart["slice_name"]: json.loads(chart["query_context"]) for chart in CHARTS.values()}
@@ -112,7 +116,7 @@ def check_questions(browser: Browser, dashboard: dict[str, Any], archive: str) -
     }
     for answer in answers:
         for query in answer.question["queries"]:
-            assert {"col": "archive", "op": "IN", "val": [archive]} in query["filters"]
+            assert {"col": column, "op": "IN", "val": [shown]} in query["filters"]
             # This morning has no period, and the strip shows all days.
             periods = [each["val"] for each in query["filters"] if each["col"] == "time_preset"]
             assert periods in ([["last 90 days"]], []), periods
@@ -194,8 +198,10 @@ def test_the_filters_are_the_configured_ones() -> None:
             wanted = ["Archive", "Period", "Time", "Interface"]
         if name == "growth":  # files are followed, whichever interface moved them
             wanted = ["Archive", "Period", "Time", "Class of service"]
+        if name == STUDIES:
+            wanted = ["Study"]
         assert names == wanted + (["Workload model"] if name == "workload" else [])
-        archive = dashboard["metadata"]["native_filter_configuration"][0]
-        assert archive["controlValues"]["multiSelect"] is False
-        assert archive["sortMetric"] == "order_of_kinds"
-        assert yaml.safe_dump(archive).count("requiredFirst: true") == 1
+        first = dashboard["metadata"]["native_filter_configuration"][0]
+        assert first["controlValues"]["multiSelect"] is False
+        assert first["sortMetric"] == ("order_of_studies" if name == STUDIES else "order_of_kinds")
+        assert yaml.safe_dump(first).count("requiredFirst: true") == 1
