@@ -302,7 +302,8 @@ def write_selection(chart: dict[str, Any], rows: str) -> str:
     params = chart["params"]
     groups = params.get("groupby") or []
     groups = groups if isinstance(groups, list) else [groups]
-    columns = params.get("all_columns") or [params["x_axis"], *groups]
+    axes = [params["x_axis"]] if "x_axis" in params else params.get("columns", [])  # of a box plot
+    columns = params.get("all_columns") or [*axes, *groups]
     metrics = params.get("metrics") or ([params["metric"]] if "metric" in params else [])
     shown = [each if isinstance(each, str) else each["sqlExpression"] for each in [*columns, *metrics]]
     query = f"SELECT {', '.join(shown)} FROM {rows}"

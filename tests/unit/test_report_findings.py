@@ -570,7 +570,7 @@ def test_drives_are_poorly_used_if_they_read_or_write_for_less_than_half_the_tim
     shown = "Drives read or wrote for {} of the 100 s that cartridges occupied them"
     # Mounts without known times say nothing.
     assert ask((60, 40.0, 10.0), (40, 60.0, 40.0), (9, None, None), (9, 50.0, None)) == (
-        shown.format("50 %"),
+        shown.format("50 %") + " for tasks whose transfer times are known",
         False,
     )
     assert ask((60, 40.0, 10.0), (40, 60.0, 39.0)) == (shown.format("49 %"), True)
