@@ -102,7 +102,7 @@ def test_a_machine_file_is_checked_as_a_whole(tapewise, machine_text, tmp_path) 
     assert (bad.returncode, bad.stdout) == (1, "")
     assert [line.split(": ")[1:3] for line in bad.stderr.splitlines()[:-1]] == [
         ["wrong.toml", field]
-        for field in ("users.limit", "users.limit_count", "purge.rank", "tapes.load.fixed.load_s")
+        for field in ("users.limit", "users.limit_count", "purge.rank", "tapes.load.load_s")
     ]
     missing = tapewise("simulate", "check-machine", "missing.toml")
     assert (missing.returncode, missing.stdout) == (1, "")

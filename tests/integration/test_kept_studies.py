@@ -130,7 +130,7 @@ def test_a_study_grows_and_has_a_name(warehouse: Warehouse, folder: Path) -> Non
     (folder / "trace.csv").write_text(text.replace(",5000000\n", ",5000001\n"))
     status, _, errors = run(warehouse, folder, "--seeds", "1", "--name", "mine")
     assert status == 1
-    assert "study 'mine' has other requests, another machine or another version of Tapewise" in errors
+    assert "study 'mine' has other requests, another machine or version of Tapewise, or only one" in errors
     assert len(ask("--seeds", "1", "--no-keep")) == 3
     assert len(read_runs(warehouse)) == 6
     with warehouse.connect(Role.READER) as reader:
