@@ -8,7 +8,7 @@ import atexit
 import io
 import os
 from dataclasses import dataclass
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 import xxhash
 
@@ -16,6 +16,9 @@ from tapewise.ingest.reading.identities import FileIdentity
 from tapewise.ingest.reading.remote_access import RemoteVersion
 from tapewise.ingest.reading.remote_files import ask, download
 from tapewise.ingest.reading.remote_paths import RemotePath
+
+if TYPE_CHECKING:  # it only exists for type checkers
+    from _typeshed import WriteableBuffer
 
 # Archives are read one after the other. They may be large, so few are kept.
 _KEPT_ARCHIVES = 2
@@ -51,11 +54,10 @@ class _Reader(io.RawIOBase):
     def seekable(self) -> bool:
         return True
 
-    def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]  # as above
-        found = os.pread(self._descriptor, len(buffer), self._position)
-        buffer[: len(found)] = found
-        self._position += len(found)
-        return len(found)
+    def readinto(self, buffer: "WriteableBuffer") -> int:
+        count = os.preadv(self._descriptor, [buffer], self._position)
+        self._position += count
+        return count
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
         start = {io.SEEK_SET: 0, io.SEEK_CUR: self._position}.get(whence)
@@ -96,11 +98,12 @@ def fetch_archive(container: RemotePath, identity: FileIdentity | None = None) -
 
 
 def _identify_content(file: BinaryIO) -> FileIdentity:
+    """Return an identity with a digest of the content in place of an inode."""
     digest = xxhash.xxh3_64()
     file.seek(0)
     while piece := file.read(_PIECE_BYTES):
         digest.update(piece)
-    return FileIdentity(0, digest.intdigest(), file.tell(), 0)
+    return FileIdentity(device=0, inode=digest.intdigest(), size_bytes=file.tell(), ctime_ns=0)
 
 
 def drop_copies() -> None:

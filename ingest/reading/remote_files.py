@@ -162,7 +162,7 @@ atexit.register(_copies.close)
 
 def download(path: RemotePath) -> tuple[BinaryIO, RemoteVersion]:
     """Copy a file to a temporary file, which the caller closes. Raises LogFileError."""
-    copy = TemporaryFile()  # noqa: SIM115  # as above
+    copy = TemporaryFile()  # noqa: SIM115  # the caller closes it
     try:
         version = run(path, lambda files: (get_object if path.is_s3 else get_page)(files, path, copy))
         size_bytes = copy.seek(0, 2)

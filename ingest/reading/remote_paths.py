@@ -10,7 +10,7 @@ import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path, PosixPath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import parse_qsl, quote, urlencode
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ class RemotePath(PosixPath):
         return text.rstrip("/").rpartition("/")[2]
 
     @property
-    def parents(self) -> Sequence[Path]:  # type: ignore[override]  # they are URLs, too
+    def parents(self) -> Sequence[Self]:
         """The paths that contain this one, the longest first, with the query of its URL."""
         place, query = self.url, ""
         if not self.is_s3:
@@ -103,7 +103,7 @@ class RemotePath(PosixPath):
         scheme, _, rest = place.partition("://")
         parts = rest.split("/")
         return tuple(
-            RemotePath(f"{scheme}://{'/'.join(parts[:count])}{query}")
+            type(self)(f"{scheme}://{'/'.join(parts[:count])}{query}")
             for count in range(len(parts) - 1, 1, -1)
         )
 
