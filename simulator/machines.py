@@ -11,6 +11,7 @@ removed from disk.
 import math
 import re
 import tomllib
+from collections.abc import Iterator
 from difflib import get_close_matches
 from importlib.resources import files
 from pathlib import Path
@@ -342,7 +343,7 @@ def find_faults(path: Path) -> tuple[list[str], str]:
     try:
         Machine.model_validate(tables)
     except ValidationError as error:
-        return _describe_faults(error), name_example(tables)
+        return _describe_faults(error, tables), name_example(tables)
     return [], ""
 
 
@@ -351,7 +352,7 @@ def parse_machine(tables: dict[str, Any], name: str) -> Machine:
     try:
         return Machine.model_validate(tables)
     except ValidationError as error:
-        first, *others = _describe_faults(error)
+        first, *others = _describe_faults(error, tables)
         more = f" (and {len(others)} more)" if others else ""
         raise MachineError(
             f"{name}: {first}{more}",
@@ -359,10 +360,10 @@ def parse_machine(tables: dict[str, Any], name: str) -> Machine:
         ) from error
 
 
-def _describe_faults(error: ValidationError) -> list[str]:
+def _describe_faults(error: ValidationError, tables: dict[str, Any]) -> list[str]:
     """Describe all faults. A misspelt key comes first, because then the correct key is missing too."""
-    faults = []
-    found = error.errors()
+    found: list[Any] = list(error.errors())
+    faults = list(_take_headless(found, tables))
     # A list is also said to be too short if its only entry is wrong.
     found = [
         each
@@ -376,6 +377,26 @@ def _describe_faults(error: ValidationError) -> list[str]:
         field = ".".join(str(part) for part in each["loc"] if part not in kinds) or "machine"
         faults.append(f"{field}: {_describe_fault(each)}")
     return faults
+
+
+def _take_headless(found: list[Any], tables: dict[str, Any]) -> Iterator[str]:
+    """Describe tables without a header, whose fields became those of the table before; drop their faults."""
+    for name, part in _PARTS.items():
+        strangers = [
+            each
+            for each in found
+            if name not in tables
+            and each["type"] == "extra_forbidden"
+            and each["loc"][-1] in part.model_fields
+        ]
+        fields = [str(each["loc"][-1]) for each in strangers]
+        # Fewer may only be misspelt or misplaced.
+        if len(fields) < sum(field.is_required() for field in part.model_fields.values()) / 2:
+            continue
+        table = ".".join(map(str, strangers[0]["loc"][:-1])) or "the beginning of the file"
+        yield f"{name}: its header is missing, so {table} has its fields: write [{name}] above {fields[0]}"
+        explained = [(name,), *(each["loc"] for each in strangers)]
+        found[:] = [each for each in found if each["loc"] not in explained]
 
 
 def _describe_fault(fault: Any) -> str:
@@ -394,13 +415,22 @@ def _describe_fault(fault: Any) -> str:
 
 _WHOLE, _NUMBER = "must be a whole number, not {given}", "must be a number, not {given}"
 _TABLE, _LIST = "must be a table of fields, not {given}", "must be a list, not {given}"
+# The tables of which a header may be forgotten, because no other table has all their fields.
+_PARTS: dict[str, type[Part]] = {
+    "users": Users,
+    "ports": Ports,
+    "network": Network,
+    "latency": Latency,
+    "disk": Disk,
+    "purge": Purge,
+}
 # What pydantic calls a fault, and what we say.
 _FAULTS = {
     "extra_forbidden": "there is no such key",
     "missing": "it is missing",
     "int_type": _WHOLE,
     "float_type": _NUMBER,
-    "finite_number": _NUMBER,
+    "finite_number": "must be a finite number, not {given}",
     "string_type": "must be a text in quotes, not {given}",
     "model_type": _TABLE,
     "model_attributes_type": _TABLE,

@@ -53,7 +53,7 @@ def test_the_bundled_machine_has_llnls_values():
         (
             "network.in_bytes_per_s",
             float("nan"),
-            "m.toml: network.in_bytes_per_s: must be a number, not ",
+            "m.toml: network.in_bytes_per_s: must be a finite number, not nan",
         ),
         ("network.speed", 1, "m.toml: network.speed: there is no such key"),
         ("latency.put_s", -0.5, "m.toml: latency.put_s: must be at least 0, not -0.5"),
@@ -156,6 +156,27 @@ def test_faults_are_described_in_the_words_of_a_machine_file(tmp_path: Path):
     assert any(each.endswith("uses: did you mean 'lru'?") for each in faults)
     assert any(each.endswith("not 'neares': did you mean 'nearest'?") for each in faults)
     assert hint == "`tapewise simulate machine lto9-hpss` shows a complete machine file."
+
+
+@pytest.mark.parametrize(
+    ("table", "fault"),
+    [
+        ("users", "so the beginning of the file has its fields: write [users] above limit_count"),
+        ("ports", "so users has its fields: write [ports] above count"),
+        ("disk", "so latency has its fields: write [disk] above chain_count"),
+        ("purge", "so disk has its fields: write [purge] above high_ratio"),
+    ],
+)
+def test_a_forgotten_header_is_one_fault(table: str, fault: str, tmp_path: Path):
+    path = tmp_path / "mine.toml"
+    text = read_machine_text("llnl-unitree-1998").replace(f"[{table}]\n", "")
+    path.write_text(text)
+    fault = f"{table}: its header is missing, {fault}"
+    assert find_faults(path)[0] == [fault]
+    # The other faults are named too, and a single field in a wrong place is no forgotten header.
+    path.write_text(text.replace("[network]", "[network]\nchain_count = 3\nlvs_per_chain = 3"))
+    misplaced = {f"network.{name}: there is no such key" for name in ("chain_count", "lvs_per_chain")}
+    assert (misplaced | {fault} <= set(find_faults(path)[0])) == (table != "disk")
 
 
 # A text of the bundled file, its replacement, and the error message.
