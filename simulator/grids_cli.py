@@ -15,6 +15,7 @@ import rich.progress
 from rich.console import Console
 
 from tapewise.schema.database import Role, Warehouse
+from tapewise.schema.errors import MachineError
 from tapewise.schema.settings import Settings
 from tapewise.schema.tables.upgrade import open_ready_warehouse
 from tapewise.schema.texts import escape_controls
@@ -35,9 +36,9 @@ from tapewise.simulator.kept_studies import (
     open_study,
     read_results,
 )
-from tapewise.simulator.machines import find_machine
+from tapewise.simulator.machines import Machine, find_machine
 from tapewise.simulator.results import Result
-from tapewise.simulator.variants import list_variants, parse_change
+from tapewise.simulator.variants import Variant, list_variants, parse_change
 
 if TYPE_CHECKING:  # importing it loads the compiler
     from tapewise.simulator.grids import Grid
@@ -117,16 +118,15 @@ def study(
     # The compiler takes seconds to load; the other commands need not wait for it.
     from tapewise.simulator.grid_descriptions import describe_results  # noqa: PLC0415
     from tapewise.simulator.grids import Grid  # noqa: PLC0415
-    from tapewise.simulator.plans import has_same_disk, keep_run, plan_run  # noqa: PLC0415
+    from tapewise.simulator.plans import keep_run, plan_run  # noqa: PLC0415
 
     if sum(one is not None for one in (archive, model, trace_file)) != 1:
         raise click.UsageError("say what to run: one of --trace, --model and --trace-file")
     _check_names(name, into, is_kept=is_kept)
     machine = find_machine(machine_name)
-    variants = list_variants(machine, [parse_change(text) for text in changes])
-    measured_on = find_machine(measured_name) if measured_name else None
-    if measured_on is None and not all(has_same_disk(each.machine, machine) for each in variants):
-        measured_on = machine
+    variants = _vary(machine, changes)
+    # Whatever is varied, so that the machine as in the file is the same in all studies of it.
+    measured_on = find_machine(measured_name) if measured_name else machine
 
     with open_ready_warehouse(settings) as warehouse:
         if into is not None:
@@ -156,7 +156,7 @@ def study(
             kept_in = None
             if keeper is not None:
                 options = describe_options(
-                    measured_on=measured_on.title if measured_on else None,
+                    measured_on=measured_on.title,
                     assumes_origins=assumes_origins or None,
                 )
                 kept_in = open_study(
@@ -191,6 +191,14 @@ def study(
     if plan.given.demand_kind not in (None, "measured"):
         click.echo(style_warning("the requests are made up, so this says nothing about a real archive"))
     click.echo("\n".join(describe_results(grid, results, is_trace=given is not None)))
+
+
+def _vary(machine: Machine, changes: Sequence[str]) -> list[Variant]:
+    """Return the variants; what no machine can have was typed, so it is wrong usage."""
+    try:
+        return list_variants(machine, [parse_change(text) for text in changes])
+    except MachineError as error:
+        raise click.UsageError("\n".join(filter(None, (f"{error.message}.", error.hint)))) from error
 
 
 def _check_names(name: str | None, into: str | None, *, is_kept: bool) -> None:

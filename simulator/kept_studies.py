@@ -1,7 +1,8 @@
 """Keeps the runs of studies, each as soon as it has ended, so that a study that was stopped can be continued.
 
-A study is what its runs have in common: the requests, the machine as in the file, and the program. The same
-study may be started with other options and more seeds later; it gains their runs.
+A study is what its runs have in common: the requests, the machine as in the file, the program and, if it was
+given one, its name. The same study may be started with other options and more seeds later; it gains their
+runs.
 """
 
 import hashlib
@@ -47,11 +48,12 @@ def open_study(
 ) -> Study:
     """Return the study of these requests on this machine; it is created if there is none.
 
-    `given` are the requests of the first seed. Without a `name`, a new study is named after its requests
-    and its machine. `connection` must have the loader's role and be in autocommit mode. Raises
-    SimulationError if the study has another name, or if another study has this one.
+    Each name makes a study of its own, so one machine with the same requests can have several. Without a
+    `name`, it is named after the requests and the machine. `given` are the requests of the first seed.
+    `connection` must have the loader's role and be in autocommit mode. Raises SimulationError if the study of
+    that name is another one.
     """
-    digest = _digest(given, machine, measured_on, assumes_origins=assumes_origins)
+    digest = _digest(given, machine, measured_on, assumes_origins=assumes_origins, name=name)
     default = f"{given.demand_name} on {machine.title}"
     number = 1
     while True:
@@ -59,11 +61,6 @@ def open_study(
             "SELECT id, name FROM studies.simulation_studies WHERE digest = %s", [digest]
         ).fetchone()
         if found is not None:
-            if name is not None and found[1] != name:
-                raise SimulationError(
-                    f"the study of these requests on this machine is called '{found[1]}'",
-                    hint="Leave --name out to continue it, or keep nothing (--no-keep).",
-                )
             return Study(*found)
         tried = name or (default if number == 1 else f"{default} ({number})")
         # Another process may insert the same study, or the same name, at any time.
@@ -90,8 +87,7 @@ def open_study(
         ).fetchone()
         if name is not None and taken is not None and taken[0] != digest:
             raise SimulationError(
-                f"study '{name}' has other requests, another machine or version of Tapewise, or only one of"
-                " the two varies the disk",
+                f"study '{name}' has other requests, another machine or version of Tapewise",
                 hint="Choose another --name, or drop that study: `tapewise simulate studies --drop NAME`.",
             )
         number += 1
@@ -104,11 +100,13 @@ def _dump(machine: Machine) -> dict[str, Any]:
     return tables
 
 
-def _digest(given: Requests, machine: Machine, measured_on: Machine | None, *, assumes_origins: bool) -> str:
+def _digest(
+    given: Requests, machine: Machine, measured_on: Machine | None, *, assumes_origins: bool, name: str | None
+) -> str:
     state = hashlib.sha256(_digest_program().encode())
     origin = [given.demand, given.demand_name, given.began_at.isoformat(), given.timezone, given.left_out]
     machines = [each and each.model_dump(mode="json") for each in (machine, measured_on)]
-    state.update(json.dumps([origin, machines, assumes_origins]).encode())
+    state.update(json.dumps([origin, machines, assumes_origins, name]).encode())
     text = BytesIO()
     given.trace.write_csv(text)
     state.update(text.getbuffer())

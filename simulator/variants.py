@@ -10,6 +10,7 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any
 
 from tapewise.schema.errors import MachineError
@@ -120,6 +121,7 @@ def _read_size(path: str, text: str) -> int:
 
 def _find(tables: Any, path: str) -> Any:
     """Return a field of nested tables. Raises MachineError if there is none, or a table is absent."""
+    whole = tables
     for name in path.split("."):
         if isinstance(tables, tuple | list) and name.isdigit() and int(name) < len(tables):
             tables = tables[int(name)]
@@ -127,10 +129,26 @@ def _find(tables: Any, path: str) -> Any:
             tables = tables[name]
         else:
             raise MachineError(
-                f"{path}: the machine has no such field",
+                f"{path}: the machine has no such field{_name_close(whole, path)}",
                 hint="`tapewise simulate machine NAME` shows a machine file.",
             )
     return tables
+
+
+def _name_close(tables: Any, path: str) -> str:
+    """Return a question after the field that may be meant; empty if no name is like this one."""
+    close = get_close_matches(path, [CAPACITY, *_list_paths(tables)], n=1, cutoff=0.8)
+    return f": did you mean {close[0]}?" if close else ""
+
+
+def _list_paths(tables: Any) -> Iterator[str]:
+    """Yield the paths of all single fields; of several tables of one kind, those of the first."""
+    items = enumerate(tables[:1]) if isinstance(tables, tuple | list) else tables.items()
+    for name, value in items:
+        if isinstance(value, dict | tuple | list):
+            yield from (f"{name}.{path}" for path in _list_paths(value))
+        else:
+            yield str(name)
 
 
 def _match(present: Any, value: Any) -> Any:

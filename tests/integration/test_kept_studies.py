@@ -15,9 +15,10 @@ from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.errors import SimulationError
 from tapewise.simulator.grids import Grid, run_grid
 from tapewise.simulator.inputs import read_file_requests
-from tapewise.simulator.kept_studies import drop_study, list_studies
+from tapewise.simulator.kept_studies import drop_study, list_studies, open_study
 from tapewise.simulator.machines import find_machine, read_machine_text
 from tapewise.simulator.variants import list_variants, parse_change
+from tests.conftest import NOW
 from tests.forks import Fork
 
 CHANGES = ("users.limit_count=1,2",)
@@ -117,20 +118,27 @@ def test_a_study_grows_and_has_a_name(warehouse: Warehouse, folder: Path) -> Non
         return [json.loads(line) for line in output.splitlines()]
 
     first = ask("--seeds", "1", "--name", "mine")
-    grown = ask("--seeds", "2", "--keep-archive", "last")
+    grown = ask("--seeds", "2", "--name", "mine", "--keep-archive", "last")
     assert [row for row in grown if row["seed"] == 1] == first
     assert len(grown) == len(read_runs(warehouse)) == 6
-    status, _, errors = run(warehouse, folder, "--seeds", "1", "--name", "other")
-    assert (status, errors.splitlines()[0]) == (
-        1,
-        "tapewise: the study of these requests on this machine is called 'mine'.",
-    )
+    # The same requests and machine under another name, and without one, are studies of their own.
+    given, machine = read_file_requests(folder / "trace.csv"), find_machine(str(folder / "mine.toml"))
+    with warehouse.connect(Role.LOADER, autocommit=True) as loader:
+        opened = [
+            open_study(
+                loader, name, given, machine, measured_on=machine, assumes_origins=False, options={}, now=NOW
+            )
+            for name in ("mine", "other", None, "other", None)
+        ]
+    assert [each.name for each in opened[:3]] == ["mine", "other", "trace.csv on LLNL UniTree 1998"]
+    assert opened[3:] == opened[1:3]
+    assert len({each.id for each in opened}) == 3
     # Another trace makes another study, which cannot have the same name.
     text = (folder / "trace.csv").read_text()
     (folder / "trace.csv").write_text(text.replace(",5000000\n", ",5000001\n"))
     status, _, errors = run(warehouse, folder, "--seeds", "1", "--name", "mine")
     assert status == 1
-    assert "study 'mine' has other requests, another machine or version of Tapewise, or only one" in errors
+    assert "study 'mine' has other requests, another machine or version of Tapewise" in errors
     assert len(ask("--seeds", "1", "--no-keep")) == 3
     assert len(read_runs(warehouse)) == 6
     with warehouse.connect(Role.READER) as reader:

@@ -5,12 +5,14 @@ import random
 
 import polars as pl
 import pytest
+from click.testing import CliRunner
 
 from tapewise.schema.errors import MachineError, SimulationError
 from tapewise.simulator.demand.trace_files import complete_trace
 from tapewise.simulator.grid_descriptions import describe_results
 from tapewise.simulator.grid_statistics import compare, find_place, spread, take
 from tapewise.simulator.grids import FIGURES, LOST, Grid, Result, run_grid
+from tapewise.simulator.grids_cli import study
 from tapewise.simulator.inputs import Requests
 from tapewise.simulator.machines import bundled_machine
 from tapewise.simulator.prices import Prices
@@ -73,7 +75,11 @@ def test_fields_that_belong_to_another_rule_are_no_obstacle():
         (["users.limit_count=1", "users.limit_count=2"], "users.limit_count is changed twice"),
         (["users.limits=1"], "users.limits: the machine has no such field"),
         (["tapes.silos.9.drive_count=1"], "tapes.silos.9.drive_count: the machine has no such field"),
-        (["tapes.silos.drive_count=1"], "tapes.silos.drive_count: the machine has no such field"),
+        (
+            ["tapes.silos.drive_count=1"],
+            "tapes.silos.drive_count: the machine has no such field: did you mean tapes.silos.0.drive_count?",
+        ),
+        (["disk.capacity=1TB"], "no such field: did you mean disk.capacity_bytes?"),
         (["users.limit_count=-1"], "users.limit_count=-1: users.limit_count: must be above 0, not -1"),
         (
             ["users.limit_count=many"],
@@ -87,6 +93,14 @@ def test_a_change_that_cannot_be_names_its_field(texts, message):
     with pytest.raises(MachineError) as raised:
         vary(bundled_machine("llnl-unitree-1998"), *texts)
     assert message in str(raised.value)
+
+
+def test_a_value_that_cannot_be_is_wrong_usage():
+    arguments = ["--machine", "lto9-hpss", "--trace", "any", "tapes.drives.count=4"]
+    result = CliRunner().invoke(study, arguments)
+    assert result.exit_code == 2
+    assert "no such field: did you mean tapes.drives.0.count?" in result.output
+    assert "`tapewise simulate machine NAME` shows a machine file." in result.output
 
 
 def make_requests(seed: int, *, spacing_s: float = 20.0) -> Requests:
