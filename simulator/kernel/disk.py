@@ -3,7 +3,7 @@
 import numpy as np
 
 from tapewise.simulator.kernel.compiler import compiled
-from tapewise.simulator.kernel.heaps import append, enter, pop_first, sort_chosen
+from tapewise.simulator.kernel.heaps import append, enter, order_chosen, pop_first, take_least
 from tapewise.simulator.kernel.sharing import start_flow
 from tapewise.simulator.kernel.tables import ON_DISK, ON_TAPE, SPACE, STAGING, TRANSFER, World
 from tapewise.simulator.kernel.weights import rank_by_gdsf, weigh
@@ -119,12 +119,11 @@ def purge(world: World) -> None:
             world.rule, file.size_bytes, age_s, file.use_count, file.arrived_s, file.worth, 0.0
         )
         count += 1
-    sort_chosen(world, count)
+    order_chosen(world, count)
     is_begun = False
-    for place in range(count):
-        if state.disk_used_bytes <= target:
-            break
-        file = world.files[world.chosen[place]]
+    while count > 0 and state.disk_used_bytes > target:
+        file = world.files[take_least(world, count)]
+        count -= 1
         file.place = ON_TAPE
         state.purge_floor = file.worth
         state.disk_used_bytes -= file.size_bytes

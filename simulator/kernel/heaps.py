@@ -168,3 +168,43 @@ def sort_chosen(world: World, count: int) -> None:
             weights[place], chosen[place] = weights[child], chosen[child]
             place = child
         weights[place], chosen[place] = weight, item
+
+
+@compiled
+def order_chosen(world: World, count: int) -> None:
+    """Make `world.chosen` a heap, by `world.weights` and, for equal weights, by its own values; least first.
+
+    Where few of many are taken, this and `take_least` need much less time than `sort_chosen`.
+    """
+    for start in range(count // 2 - 1, -1, -1):
+        _sink(world, start, count)
+
+
+@compiled
+def take_least(world: World, count: int) -> int:
+    """Remove the first of `count` from the heap, and return it."""
+    first = world.chosen[0]
+    world.chosen[0], world.weights[0] = world.chosen[count - 1], world.weights[count - 1]
+    _sink(world, 0, count - 1)
+    return int(first)
+
+
+@compiled
+def _sink(world: World, place: int, count: int) -> None:
+    weights, chosen = world.weights, world.chosen
+    weight, item = weights[place], chosen[place]
+    while True:
+        child = 2 * place + 1
+        if child >= count:
+            break
+        other = child + 1
+        if other < count and (
+            weights[other] < weights[child]
+            or (weights[other] == weights[child] and chosen[other] < chosen[child])
+        ):
+            child = other
+        if weight < weights[child] or (weight == weights[child] and item < chosen[child]):
+            break
+        weights[place], chosen[place] = weights[child], chosen[child]
+        place = child
+    weights[place], chosen[place] = weight, item

@@ -28,6 +28,8 @@ def pass_time(world: World, until_s: float) -> None:
 
 @compiled
 def _count(world: World, number: int, value: float, seconds: float, is_asked: bool) -> None:
+    if value == 0:  # most are, most of the time
+        return
     level = world.levels[number]
     area = value * seconds
     level.area += area
