@@ -62,8 +62,8 @@ def refresh(
     wait, and queries get the previous answer. Envelopes and residuals are prepared for all time, each month,
     and whatever was prepared before, unless they are up to date or have so few transfers that they are
     computed on demand. Then the answers of functions that take long are kept, for all time of each archive of
-    at least 200,000 lines; they are used until anything changes. With a range, client or class of service, only the envelopes of these transfers are
-    prepared. The nightly run does the same.
+    at least 200,000 facts; they are used until anything changes. With a range, client or class of service,
+    only the envelopes of these transfers are prepared. The nightly run does the same.
 
     \b
     Example:

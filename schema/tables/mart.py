@@ -86,7 +86,7 @@ def read_mart(folder: Path = SQL_FOLDER) -> list[MartObject]:
 
 def _find_chosen(each: MartObject) -> tuple[str, ...]:
     """What the function that `write_choice` makes depends on."""
-    return ("is_answered", "kept_answers") if each.metadata.kept else ()
+    return ("answers", "is_answered") if each.metadata.kept else ()
 
 
 def rebuild_mart(connection: psycopg.Connection, folder: Path = SQL_FOLDER) -> None:

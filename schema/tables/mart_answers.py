@@ -41,7 +41,8 @@ def write_choice(name: str, arguments: str, names: Sequence[str], result: str) -
     names of its arguments.
     """
     values = {each: sql.Identifier(name, each) for each in names}
-    which = sql.SQL("{}, {}, {}").format(sql.Literal(name), values["archive"], write_key(values))
+    key, archive = write_key(values), values["archive"]
+    which = sql.SQL("{}, {}, {}").format(sql.Literal(name), archive, key)
     given = sql.SQL(", ").join(
         sql.SQL("{} => {}").format(sql.Identifier(each), value) for each, value in values.items()
     )
@@ -49,8 +50,10 @@ def write_choice(name: str, arguments: str, names: Sequence[str], result: str) -
     return sql.SQL(
         "CREATE FUNCTION {function}({arguments}) RETURNS {result} LANGUAGE sql STABLE PARALLEL SAFE"
         " AS $choice$"
-        " SELECT kept.* FROM mart.kept_answers({which}) AS answers"
+        " SELECT kept.* FROM mart.answers"
         " CROSS JOIN LATERAL jsonb_to_recordset(answers.answer) AS kept {columns}"
+        " WHERE answers.function_name = {name} AND answers.arguments = {key}"
+        " AND ({archive} IS NULL OR answers.archive = {archive}) AND mart.is_answered({which})"
         " UNION ALL"
         " SELECT found.* FROM {computed}({given}) AS found WHERE NOT mart.is_answered({which})"
         " $choice$"
@@ -60,6 +63,9 @@ def write_choice(name: str, arguments: str, names: Sequence[str], result: str) -
         arguments=sql.SQL(arguments),  # type: ignore[arg-type]  # PostgreSQL's own words
         result=sql.SQL(result),  # type: ignore[arg-type]
         columns=sql.SQL(result.removeprefix("TABLE")),  # type: ignore[arg-type]
+        name=sql.Literal(name),
+        key=key,
+        archive=archive,
         which=which,
         given=given,
     )

@@ -1,26 +1,14 @@
 CREATE VIEW mart.answers AS
 
-WITH answers AS (
-    SELECT * FROM studies.kept_answers
-),
-
-archives AS (
-    SELECT * FROM core.archives
-)
-
 SELECT
-    archives.name AS archive,
-    archives.kind,
-    answers.function_name,
-    answers.arguments,
-    jsonb_array_length(answers.answer) AS row_count,
-    answers.answer,
-    answers.took_s,
-    (
-        SELECT archive_states.state = answers.state
-        FROM mart.archive_states
-        WHERE archive_states.archive = archives.name
-    ) AS is_current,
-    answers.computed_at
-FROM answers
-INNER JOIN archives ON answers.archive_id = archives.id;
+    kept_answers.archive,
+    kept_answers.kind,
+    kept_answers.function_name,
+    kept_answers.arguments,
+    jsonb_array_length(kept_answers.answer) AS row_count,
+    kept_answers.answer,
+    kept_answers.took_s,
+    kept_answers.state = archive_states.state AS is_current,
+    kept_answers.computed_at
+FROM mart.kept_answers
+INNER JOIN mart.archive_states ON kept_answers.archive = archive_states.archive;
