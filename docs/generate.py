@@ -50,7 +50,9 @@ def describe_mart() -> str:
         if metadata.columns:
             parts.append(_table("column", metadata.columns))
         if metadata.kept:
-            calls = (", ".join(f"{name} => {value}" for name, value in call.items()) for call in metadata.kept)
+            calls = (
+                ", ".join(f"{name} => {value}" for name, value in call.items()) for call in metadata.kept
+            )
             parts.append(
                 "`tapewise refresh` keeps the answers of all time of large archives to "
                 + ", ".join(f"`{each.name}({call})`" for call in calls)

@@ -177,4 +177,4 @@ def _write_arguments(call: Call) -> sql.Composable:
 
 def _as_written(text: str) -> sql.Composable:
     """SQL from `sql/`."""
-    return sql.SQL(text)  # type: ignore[arg-type]
+    return sql.SQL(text)

@@ -245,9 +245,7 @@ def _make_choice(connection: psycopg.Connection, function: MartObject) -> None:
     assert row is not None
     arguments, result, target, names = row
     said = f"What mart.{function.name} computes if no answer is kept; call that one"
-    connection.execute(
-        sql.SQL("COMMENT ON FUNCTION {} IS {}").format(sql.SQL(target), sql.Literal(said))
-    )
+    connection.execute(sql.SQL("COMMENT ON FUNCTION {} IS {}").format(sql.SQL(target), sql.Literal(said)))
     connection.execute(sql.SQL("REVOKE ALL ON FUNCTION {} FROM PUBLIC").format(sql.SQL(target)))
     connection.execute(
         sql.SQL("GRANT EXECUTE ON FUNCTION {} TO {}").format(sql.SQL(target), _grantees(function))

@@ -34,7 +34,7 @@ def write_key(values: Mapping[str, sql.Composable]) -> sql.Composable:
     return sql.SQL("jsonb_strip_nulls(jsonb_build_object({}))").format(sql.SQL(", ").join(pairs))
 
 
-def write_choice(name: str, arguments: str, names: Sequence[str], result: str) -> sql.Composable:
+def write_choice(name: str, arguments: str, names: Sequence[str], result: str) -> sql.Composed:
     """Write the function that returns kept rows, or computes them.
 
     `arguments` and `result` are what PostgreSQL writes for the function that computes, and `names` are the
@@ -60,9 +60,9 @@ def write_choice(name: str, arguments: str, names: Sequence[str], result: str) -
     ).format(
         function=sql.Identifier("mart", name),
         computed=sql.Identifier("mart", name_computed(name)),
-        arguments=sql.SQL(arguments),  # type: ignore[arg-type]  # PostgreSQL's own words
-        result=sql.SQL(result),  # type: ignore[arg-type]
-        columns=sql.SQL(result.removeprefix("TABLE")),  # type: ignore[arg-type]
+        arguments=sql.SQL(arguments),
+        result=sql.SQL(result),
+        columns=sql.SQL(result.removeprefix("TABLE")),
         name=sql.Literal(name),
         key=key,
         archive=archive,

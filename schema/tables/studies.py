@@ -366,9 +366,7 @@ kept_answers = sa.Table(
     sa.Column("answer", JSONB, nullable=False),
     sa.Column("took_s", DOUBLE_PRECISION, nullable=False),
     instant("computed_at"),
-    sa.UniqueConstraint(
-        "archive_id", "function_name", "arguments", name="kept_answers_archive_id_key"
-    ),
+    sa.UniqueConstraint("archive_id", "function_name", "arguments", name="kept_answers_archive_id_key"),
     schema="studies",
     comment="One row per archive, function of mart and arguments whose answer is kept",
 )

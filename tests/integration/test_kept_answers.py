@@ -47,7 +47,9 @@ def test_kept_rows_are_those_that_are_computed(held: Warehouse) -> None:
     calls = find_stale_calls(held, None, least_rows=300)
     assert len(calls) == sum(len(each.metadata.kept) for each in KEPT.values())
     computed = {
-        call: ask(held, name_computed(call.function), ", ".join(f"{name} => {sql}" for name, sql in call.given))
+        call: ask(
+            held, name_computed(call.function), ", ".join(f"{name} => {sql}" for name, sql in call.given)
+        )
         for call in calls
     }
     assert refresh(held, calls) == len(calls)
@@ -90,7 +92,7 @@ def test_any_change_ends_what_is_kept(held: Warehouse, load: Any, tmp_path: Path
         for table in (OUTAGES, CONFIG_CHANGES):
             event = add_event(
                 owner, table, archive="test", kind=table.kinds[0], note="x",
-                since=datetime(1997, 11, 20, 1), until=datetime(1997, 11, 20, 2),  # noqa: DTZ001
+                since=datetime(1997, 11, 20, 1), until=datetime(1997, 11, 20, 2),
             )  # fmt: skip
             owner.commit()
             assert has_changed()

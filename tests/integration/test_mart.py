@@ -18,8 +18,8 @@ from psycopg import errors, sql
 from tapewise.schema.database import Role
 from tapewise.schema.errors import DatabaseError
 from tapewise.schema.tables.facts import FACT_TABLES
-from tapewise.schema.tables.mart_answers import name_computed
 from tapewise.schema.tables.mart import SQL_FOLDER, MartObject, drop_mart, read_mart, rebuild_mart
+from tapewise.schema.tables.mart_answers import name_computed
 from tapewise.schema.tables.mart_metadata import LOG_FACTS
 from tests.conftest import Site
 from tests.sql.cases import insert_rows, run_query
@@ -421,7 +421,10 @@ def test_functions_are_inlinable_sql(database: psycopg.Connection) -> None:
     )
     expected = {"is_sql": True, "parallel": "s", "may_be_inlined": True}
     assert {row.pop("name"): row for row in facts} == {
-        **{name: expected | {"volatility": "s", "required_count": 0} for name in (*names(READING), *COMPUTING)},
+        **{
+            name: expected | {"volatility": "s", "required_count": 0}
+            for name in (*names(READING), *COMPUTING)
+        },
         # Queries that may not need it must not plan it.
         "requests_of_day": expected | {"volatility": "s", "may_be_inlined": False, "required_count": 3},
         **{

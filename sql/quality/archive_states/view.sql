@@ -16,7 +16,9 @@ WITH parts AS (
         (
             SELECT
                 sum(
-                    hash_record_extended(row(log_files.id, log_files.first_event_at, log_files.last_event_at), 0)
+                    hash_record_extended(
+                        row(log_files.id, log_files.first_event_at, log_files.last_event_at), 0
+                    )
                 )
             FROM ledger.log_files
             INNER JOIN ledger.sources ON log_files.source_id = sources.id

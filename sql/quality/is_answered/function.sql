@@ -7,7 +7,8 @@ LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
 -- An archive has at most one answer to a question.
-SELECT coalesce(bool_and(answers.is_current), FALSE)
+SELECT
+    coalesce(bool_and(answers.is_current), FALSE)
     AND count(*) = (
         SELECT count(*)
         FROM mart.archives
