@@ -4,7 +4,9 @@
 
 makes up the warehouse of `benchmarks.answers`, or uses the one that is in FOLDER, and asks each function
 about all time, once. The measure is the CPU time of the backend (a single process), and that of DuckDB in
-one thread. A question that takes longer than `--timeout` seconds is cancelled; then its time begins with `>`.
+one thread. `tapewise refresh` on the same home keeps the answers of most functions (decision 0049); without
+it, they are computed. A question that takes longer than `--timeout` seconds is cancelled; then its time
+begins with `>`.
 """
 
 import argparse

@@ -49,6 +49,15 @@ def describe_mart() -> str:
             parts.append(_table("argument", metadata.arguments))
         if metadata.columns:
             parts.append(_table("column", metadata.columns))
+        if metadata.kept:
+            calls = (
+                ", ".join(f"{name} => {value}" for name, value in call.items()) for call in metadata.kept
+            )
+            parts.append(
+                "`tapewise refresh` keeps the answers of all time of large archives to "
+                + ", ".join(f"`{each.name}({call})`" for call in calls)
+                + " (`mart.answers`)."
+            )
         if metadata.words:
             parts.append(f"Defined words: {', '.join(map(_link_word, metadata.words))}.")
         parts += [

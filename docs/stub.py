@@ -31,6 +31,7 @@ class Mart:
 # What an editor suggests for each of PostgreSQL's types.
 TYPES = {
     "text": "str",
+    "jsonb": "str",
     "timestamptz": "Moment",
     "boolean": "bool",
     "integer": "int",

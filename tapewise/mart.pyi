@@ -238,6 +238,47 @@ class Mart:
             ORDER BY cell_at, interface, direction
         """
 
+    def answers(
+        self,
+        *,
+        archive: Values = None,
+        kind: Values = None,
+        function_name: Values = None,
+        arguments: Values = None,
+        row_count: Values = None,
+        answer: Values = None,
+        took_s: Values = None,
+        is_current: Values = None,
+        computed_at: Values = None,
+    ) -> pl.DataFrame:
+        """One row per archive, function and arguments whose answer is kept.
+
+        The answers that `tapewise refresh` and the nightly run have computed for functions that take
+        long, and how old they are. A function returns a kept answer as long as nothing has changed
+        since, and else computes it.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            function_name: name of the function
+            arguments: all arguments but the archive, by name; those that are null are left out
+            row_count: number of rows of the answer
+            answer: the rows, as an array of objects
+            took_s: how long it took to compute
+            is_current: whether nothing has changed since that the answer depends on
+                (mart.archive_states); else it is not used
+            computed_at: when it was computed
+
+        In SQL:
+
+            SELECT function_name, arguments, row_count, is_current, computed_at
+            FROM mart.answers
+            WHERE archive = 'hpss'
+            ORDER BY function_name, computed_at
+        """
+
     def archive_facts(
         self,
         *,
@@ -264,6 +305,51 @@ class Mart:
             SELECT fact
             FROM mart.archive_facts
             WHERE archive = 'hpss' AND NOT is_held
+        """
+
+    def archive_states(
+        self,
+        *,
+        archive: Values = None,
+        kind: Values = None,
+        settings_hash: Values = None,
+        sources_hash: Values = None,
+        files_hash: Values = None,
+        rows_hash: Values = None,
+        outages_hash: Values = None,
+        changes_hash: Values = None,
+        recounts_hash: Values = None,
+        preparations_hash: Values = None,
+        simulations_hash: Values = None,
+        state: Values = None,
+    ) -> pl.DataFrame:
+        """One row per archive.
+
+        A digest of all that the answers about an archive depend on: which rows were loaded, moved or
+        dropped, the settings of the archive and of its sources, what people recorded, what was
+        prepared, and the views and functions themselves. As long as it is the same, the same question
+        has the same answer.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            settings_hash: of the archive's own settings
+            sources_hash: of its sources; null if it has none, as below
+            files_hash: of the files that were read, and of the times of their events
+            rows_hash: of how many rows each load wrote, by table and month, and how many of them are
+                still there
+            outages_hash: of the outages
+            changes_hash: of the configuration changes
+            recounts_hash: of the last recount of files (mart.file_recounts)
+            preparations_hash: of the prepared envelopes (mart.envelope_preparations)
+            simulations_hash: of the simulation that made it (mart.simulation_runs)
+            state: a digest of all these, of the views and functions, and of PostgreSQL's version
+
+        In SQL:
+
+            SELECT archive, state FROM mart.archive_states ORDER BY archive
         """
 
     def archive_summaries(
@@ -4339,6 +4425,62 @@ class Mart:
             SELECT archive, interface, direction, p50_s, p99_s, variation_ratio
             FROM mart.interarrivals(since => now() - INTERVAL '1 month')
             ORDER BY archive, interface, direction
+        """
+
+    def is_answered(
+        self,
+        *,
+        function_name: str | None = None,
+        archive: str | None = None,
+        arguments: str | None = None,
+    ) -> pl.DataFrame:
+        """Whether all rows are kept.
+
+        Whether a function need not compute because its answer is kept, and is current, for the archive,
+        or for each of all archives.
+
+        Args:
+            function_name: name of the function
+            archive: name of the archive; null for all
+            arguments: the other arguments, as in mart.answers
+
+        In SQL:
+
+            SELECT mart.is_answered('concurrency', 'hpss', '{}') AS is_answered
+        """
+
+    def kept_answers(
+        self,
+        *,
+        archive: Values = None,
+        kind: Values = None,
+        function_name: Values = None,
+        arguments: Values = None,
+        state: Values = None,
+        answer: Values = None,
+        took_s: Values = None,
+        computed_at: Values = None,
+    ) -> pl.DataFrame:
+        """One row per archive, function and arguments whose answer is kept.
+
+        The answers that `tapewise refresh` and the nightly run have computed for functions that take
+        long, with what the archive held then. mart.answers says which of them are used.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            function_name: name of the function
+            arguments: all arguments but the archive, by name; those that are null are left out
+            state: what the archive held, as in mart.archive_states
+            answer: the rows, as an array of objects
+            took_s: how long it took to compute
+            computed_at: when it was computed
+
+        In SQL:
+
+            SELECT function_name, answer -> 0 AS first_row FROM mart.kept_answers WHERE archive = 'hpss'
         """
 
     def line_fates(

@@ -21,6 +21,7 @@ from tapewise.ingest.nightly.metrics import (
 )
 from tapewise.ingest.nightly.run import SourceOutcome, hold_round, read_sources
 from tapewise.ingest.nightly.sources import SourcePlan, plan_round
+from tapewise.ingest.upkeep.kept_answers import find_stale_calls, keep_answers
 from tapewise.ingest.upkeep.preparations import TIME_LIMIT_S, can_read, find_stale, prepare
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.errors import (
@@ -142,10 +143,13 @@ def _refresh(
     try:
         stale = find_stale(warehouse, archive)
         done_count = sum(1 for _ in prepare(warehouse, stale, time_limit_s=TIME_LIMIT_S))
+        # Some of these are computed from what was just prepared.
+        calls = find_stale_calls(warehouse, archive)
+        done_count += sum(1 for _ in keep_answers(warehouse, calls, deadline=began + TIME_LIMIT_S))
     except (DatabaseError, psycopg.Error) as error:
         _warn(f"prepared answers could not be refreshed: {error}")
         return None
-    return RefreshReport(done_count, len(stale) - done_count, time.monotonic() - began)
+    return RefreshReport(done_count, len(stale) + len(calls) - done_count, time.monotonic() - began)
 
 
 def _warn(said: str) -> None:

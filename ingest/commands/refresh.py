@@ -1,12 +1,14 @@
 """`tapewise refresh`: prepares answers that take too long to compute while somebody waits."""
 
 import json
+import time
 from contextlib import closing
 from dataclasses import asdict
 from datetime import UTC, datetime
 
 import click
 
+from tapewise.ingest.upkeep.kept_answers import KeptAnswer, find_stale_calls, keep_answers
 from tapewise.ingest.upkeep.preparations import (
     TIME_LIMIT_S,
     Preparation,
@@ -54,13 +56,14 @@ def refresh(
     time_limit_s: float,
     as_json: bool,
 ) -> None:
-    """Prepare answers that take long: how files grew and aged, and the lower envelopes of many transfers.
+    """Prepare answers that take long: how files grew and aged, lower envelopes, and reports of many lines.
 
     Files are followed and counted by day if something was loaded since the last time; loads of the archive
     wait, and queries get the previous answer. Envelopes and residuals are prepared for all time, each month,
     and whatever was prepared before, unless they are up to date or have so few transfers that they are
-    computed on demand. With a range, client or class of service, only the envelopes of these transfers are
-    prepared. The nightly run does the same.
+    computed on demand. Then the answers of functions that take long are kept, for all time of each archive of
+    at least 200,000 facts; they are used until anything changes. With a range, client or class of service,
+    only the envelopes of these transfers are prepared. The nightly run does the same.
 
     \b
     Example:
@@ -83,7 +86,7 @@ def refresh(
             if is_answered_at_once(warehouse, question):
                 _say("Nothing to prepare: this is few transfers, so it is computed on demand.", as_json)
                 return
-            questions = [question]
+            questions, calls = [question], []
         else:
             counted = 0
             for name in [archive] if archive is not None else sorted(zones):
@@ -92,16 +95,21 @@ def refresh(
                     counted += 1
                     click.echo(json.dumps(asdict(counts)) if as_json else _describe_files(counts))
             questions = find_stale(warehouse, archive)
-            if not questions and not counted:
+            calls = find_stale_calls(warehouse, archive)
+            if not questions and not calls and not counted:
                 _say("Nothing to prepare: everything is up to date or is computed on demand.", as_json)
-        done = 0
+        done, deadline = 0, time.monotonic() + time_limit_s
         for each in prepare(warehouse, questions, time_limit_s=time_limit_s):
             done += 1
             click.echo(_to_json(each) if as_json else _describe(each, zones[each.question.archive]))
-    if done < len(questions):
+        # After the envelopes, from which some of these answers are computed.
+        for kept in keep_answers(warehouse, calls, deadline=deadline):
+            done += 1
+            click.echo(_answer_to_json(kept) if as_json else _describe_answer(kept))
+    if done < len(questions) + len(calls):
         click.echo(
-            f"tapewise: the time is over; {len(questions) - done:,} of {len(questions):,} answers are left to"
-            " the next run.",
+            f"tapewise: the time is over; {len(questions) + len(calls) - done:,} of"
+            f" {len(questions) + len(calls):,} answers are left to the next run.",
             err=True,
         )
 
@@ -129,3 +137,21 @@ def _to_json(done: Preparation) -> str:
     return json.dumps(
         asdict(done.question) | {"transfer_count": done.transfer_count, "took_s": done.took_s}, default=str
     )
+
+
+def _answer_to_json(kept: KeptAnswer) -> str:
+    return json.dumps(
+        {
+            "archive": kept.call.archive,
+            "call": kept.call.describe(),
+            "row_count": kept.row_count,
+            "is_kept": kept.is_kept,
+            "took_s": kept.took_s,
+        }
+    )
+
+
+def _describe_answer(kept: KeptAnswer) -> str:
+    rows = f"{kept.row_count:,} rows in {kept.took_s:.1f} s"
+    said = rows if kept.is_kept else f"{rows}, which are too many to keep"
+    return escape_controls(f"{kept.call.archive}: {kept.call.describe()}: {said}")

@@ -21,6 +21,7 @@ from pydantic import ValidationError
 
 from tapewise.schema.access.roles import NAMES, READER
 from tapewise.schema.errors import DatabaseError
+from tapewise.schema.tables.mart_answers import name_computed, rename_computed, write_choice
 from tapewise.schema.tables.mart_metadata import Metadata
 
 # Next to our packages, both in a checkout and in an installed wheel.
@@ -73,7 +74,7 @@ def read_mart(folder: Path = SQL_FOLDER) -> list[MartObject]:
                     f"{each.folder / 'metadata.yaml'}: depends_on: no folder '{name}' in a topic of {folder}"
                 )
     sorter = graphlib.TopologicalSorter(
-        {name: sorted(each.metadata.depends_on) for name, each in objects.items()}
+        {name: sorted({*each.metadata.depends_on, *_find_chosen(each)}) for name, each in objects.items()}
     )
     try:
         return [objects[name] for name in sorter.static_order()]
@@ -81,6 +82,11 @@ def read_mart(folder: Path = SQL_FOLDER) -> list[MartObject]:
         circle = error.args[1]
         files = ", ".join(str(objects[name].folder / "metadata.yaml") for name in sorted(set(circle)))
         raise DatabaseError(f"depends_on is circular ({' <- '.join(circle)}): {files}") from None
+
+
+def _find_chosen(each: MartObject) -> tuple[str, ...]:
+    """What the function that `write_choice` makes depends on."""
+    return ("answers", "is_answered") if each.metadata.kept else ()
 
 
 def rebuild_mart(connection: psycopg.Connection, folder: Path = SQL_FOLDER) -> None:
@@ -207,13 +213,44 @@ def _make(connection: psycopg.Connection, each: MartObject) -> None:
     path = each.folder / f"{each.metadata.kind}.sql"
     try:
         # Without parameters, psycopg sends the text unchanged, so `%` and `:word` are not special.
-        connection.execute(each.text.encode())
+        if each.metadata.kept:
+            connection.execute(rename_computed(each.name, each.text).encode())
+            _make_choice(connection, each)
+        else:
+            connection.execute(each.text.encode())
     except psycopg.Error as error:
         raise DatabaseError(f"{path}: {str(error).strip()}") from error
     if each.metadata.kind == "view":
         _finish_view(connection, each)
     else:
         _finish_function(connection, each)
+
+
+def _make_choice(connection: psycopg.Connection, function: MartObject) -> None:
+    """Create the function that returns kept answers, after the one that computes them."""
+    computed = name_computed(function.name)
+    row = connection.execute(
+        """
+        SELECT pg_get_function_arguments(oid), pg_get_function_result(oid), oid::regprocedure::text,
+            (
+                SELECT array_agg(argument.name ORDER BY argument.place)
+                FROM unnest(proargnames, proargmodes::text[]) WITH ORDINALITY AS argument (name, mode, place)
+                WHERE argument.mode = 'i'
+            )
+        FROM pg_proc
+        WHERE pronamespace = to_regnamespace('mart') AND proname = %s
+        """,
+        [computed],
+    ).fetchone()
+    assert row is not None
+    arguments, result, target, names = row
+    said = f"What mart.{function.name} computes if no answer is kept; call that one"
+    connection.execute(sql.SQL("COMMENT ON FUNCTION {} IS {}").format(sql.SQL(target), sql.Literal(said)))
+    connection.execute(sql.SQL("REVOKE ALL ON FUNCTION {} FROM PUBLIC").format(sql.SQL(target)))
+    connection.execute(
+        sql.SQL("GRANT EXECUTE ON FUNCTION {} TO {}").format(sql.SQL(target), _grantees(function))
+    )
+    connection.execute(write_choice(function.name, arguments, names, result))
 
 
 def _finish_view(connection: psycopg.Connection, view: MartObject) -> None:

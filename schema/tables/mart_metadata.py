@@ -26,7 +26,8 @@ class Metadata(BaseModel):
     the object is built from. Without a fact needed for `all` of the object, it has no rows, or none that
     serve its purpose. Without one needed for `part` of it, some columns or rows are missing. For `a or b`,
     either fact will do. An object that is not built from logs needs nothing: `{}`. `words` are headings of
-    docs/reference/definitions.md, which defines what the object counts.
+    docs/reference/definitions.md, which defines what the object counts. `kept` lists calls of a function
+    whose answers `tapewise refresh` keeps: for each call, those arguments that are not as by default, in SQL.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, str_strip_whitespace=True)
@@ -41,6 +42,7 @@ class Metadata(BaseModel):
     needs: dict[str, Literal["all", "part"]]
     depends_on: list[str]
     words: list[_Sentence] = Field(default_factory=list)
+    kept: list[dict[str, _Sentence]] = Field(default_factory=list)
     grants: Annotated[list[Literal["tapewise_reader", "tapewise_names"]], Field(min_length=1)]
     source: _Sentence
     example: _Sentence
@@ -54,6 +56,15 @@ class Metadata(BaseModel):
             raise ValueError(
                 "needs one_row_is and columns or columns_of, or, for a function with one value, returns"
             )
+        return self
+
+    @model_validator(mode="after")
+    def _keeps_calls_of_one_archive(self) -> Self:
+        if self.kept and (self.kind != "function" or "archive" not in self.arguments):
+            raise ValueError("kept is for functions of an archive")
+        for name in (name for call in self.kept for name in call):
+            if name == "archive" or name not in self.arguments:
+                raise ValueError(f"kept: '{name}' is not an argument that a call may give")
         return self
 
     @field_validator("needs")

@@ -349,3 +349,24 @@ prepared_blocks = _prepared(
         postgresql_nulls_not_distinct=True,
     ),
 )
+
+# Answers of functions of `mart` that take long, computed by `tapewise refresh`.
+kept_answers = sa.Table(
+    "kept_answers",
+    metadata,
+    identity(),
+    sa.Column("archive_id", sa.Integer, sa.ForeignKey(archives.c.id, ondelete="CASCADE"), nullable=False),
+    sa.Column("function_name", sa.Text, nullable=False),
+    # All arguments but the archive, without those that are null.
+    sa.Column("arguments", JSONB, nullable=False),
+    # What the archive held, as `mart.archive_states` describes it. If it holds anything else now, the answer
+    # is not used.
+    sa.Column("state", sa.Text, nullable=False),
+    # An array of objects, one per row.
+    sa.Column("answer", JSONB, nullable=False),
+    sa.Column("took_s", DOUBLE_PRECISION, nullable=False),
+    instant("computed_at"),
+    sa.UniqueConstraint("archive_id", "function_name", "arguments", name="kept_answers_archive_id_key"),
+    schema="studies",
+    comment="One row per archive, function of mart and arguments whose answer is kept",
+)

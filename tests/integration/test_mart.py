@@ -19,6 +19,7 @@ from tapewise.schema.database import Role
 from tapewise.schema.errors import DatabaseError
 from tapewise.schema.tables.facts import FACT_TABLES
 from tapewise.schema.tables.mart import SQL_FOLDER, MartObject, drop_mart, read_mart, rebuild_mart
+from tapewise.schema.tables.mart_answers import name_computed
 from tapewise.schema.tables.mart_metadata import LOG_FACTS
 from tests.conftest import Site
 from tests.sql.cases import insert_rows, run_query
@@ -42,6 +43,8 @@ READING = [each for each in FUNCTIONS if reads_tables(each)]
 # only its days. Those of room read listings and daily reports, and those of growth listings and all puts.
 OTHERS = ("activity", "requests_of_day", "selected_spans", "share_ranges", "room", "room_changes")
 OTHERS += ("listed_totals", "listed_ages", "growth", "growth_forecast")
+# Only looks up what is kept.
+OTHERS += ("is_answered",)
 # About the last closed day, which they find themselves.
 MORNING = ("morning_days", "morning_values", "morning_figures", "reject_news")
 OTHERS += MORNING
@@ -53,6 +56,8 @@ OF_ALL_PUTS = ("tape_puts", "time_to_tape", "not_on_tape")
 # These read only cells of days, which do not know the client.
 OF_CELLS = ("envelope_choices", "arrival_edges")
 ASKED_OF_FACTS = [each for each in ASKED if each.name not in (*OF_CELLS, *OF_ALL_PUTS)]
+# What is made besides, because answers are kept.
+COMPUTING = {name_computed(each.name): each for each in FUNCTIONS if each.metadata.kept}
 COMPARING = [each.name for each in READING if "b" in each.metadata.arguments]
 # A few transfers and stages are too few for these.
 TOO_FEW = (
@@ -167,7 +172,7 @@ def test_a_rebuild_changes_nothing(database: psycopg.Connection) -> None:
     before = run_query(database, SNAPSHOT)
     rebuild_mart(database)
     assert run_query(database, SNAPSHOT) == before
-    assert {row["name"] for row in before} == {*names(OBJECTS), "mart"}
+    assert {row["name"] for row in before} == {*names(OBJECTS), *COMPUTING, "mart"}
 
 
 def test_a_rebuild_drops_objects_that_sql_no_longer_has(database: psycopg.Connection, folder: Path) -> None:
@@ -175,7 +180,7 @@ def test_a_rebuild_drops_objects_that_sql_no_longer_has(database: psycopg.Connec
         shutil.rmtree(folder / topic / name)
     rebuild_mart(database, folder)
     found = {row["name"] for row in run_query(database, SNAPSHOT)}
-    assert found == {*names(OBJECTS), "mart"} - {"open_times", "opens"}
+    assert found == {*names(OBJECTS), *COMPUTING, "mart"} - {"open_times", "opens"}
 
 
 @pytest.mark.parametrize(
@@ -417,7 +422,10 @@ def test_functions_are_inlinable_sql(database: psycopg.Connection) -> None:
     )
     expected = {"is_sql": True, "parallel": "s", "may_be_inlined": True}
     assert {row.pop("name"): row for row in facts} == {
-        **{each.name: expected | {"volatility": "s", "required_count": 0} for each in READING},
+        **{
+            name: expected | {"volatility": "s", "required_count": 0}
+            for name in (*names(READING), *COMPUTING)
+        },
         # Queries that may not need it must not plan it.
         "requests_of_day": expected | {"volatility": "s", "may_be_inlined": False, "required_count": 3},
         **{
@@ -490,7 +498,8 @@ def test_objects_that_read_facts_of_logs_declare_their_needs(each: MartObject) -
     ]
     tables = "|".join([*fact_tables, *derived, "log_files"])
     is_fed = bool(re.search(rf"\b(core|ledger)\.({tables})\b", texts))
-    if each.name in ("archive_facts", "coverage"):  # these report on all tables
+    # These report on all tables, or have no rows before `tapewise refresh`.
+    if each.name in ("archive_facts", "coverage", "archive_states", "answers", "is_answered"):
         assert each.metadata.needs == {}
     else:
         assert bool(each.metadata.needs) == (is_fed or each.name in OF_NO_TABLE)
@@ -609,6 +618,7 @@ def test_the_reading_role_sees_no_name_anywhere(database: psycopg.Connection) ->
             "envelope_preparations": [{}],
             "prepared_envelopes": [{}],
             "prepared_blocks": [{}],
+            "kept_answers": [{}],
         },
     )
     database.execute("SET ROLE tapewise_reader")
@@ -637,7 +647,8 @@ def test_functions_are_not_granted_to_everybody(database: psycopg.Connection) ->
             """,
         )
         assert {row["proname"]: row["may"] for row in rows} == {
-            each.name: role == "tapewise_names" or role in each.metadata.grants for each in FUNCTIONS
+            name: role == "tapewise_names" or role in each.metadata.grants
+            for name, each in ({each.name: each for each in FUNCTIONS} | COMPUTING).items()
         }
 
 

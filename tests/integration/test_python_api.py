@@ -203,7 +203,7 @@ def test_each_view_and_function_is_called_as_its_metadata_says(
         assert declared == rows
         values = {
             "text": "x", "timestamp with time zone": NOW, "double precision": 0.5, "bigint": 1, "integer": 1,
-            "boolean": True, "numeric": 0.5, "date": NOW.date(),
+            "boolean": True, "numeric": 0.5, "date": NOW.date(), "jsonb": "{}",
         }  # fmt: skip
         given = {name: _example(type_, values) for name, type_, _ in rows}
         given |= {"timezone": "UTC"} if "timezone" in given else {}

@@ -13,8 +13,8 @@ In `given`, a row refers to its archive, source, client and user by name, as the
 filled in: one measured archive `llnl` in UTC, one counted source for each archive, and the values below for
 facts. `copies: 25` stands for 25 copies of the row. Requests, mounts and tape operations are derived as in a
 load unless rows of one of these tables are given. Transfers and requests are counted in the cells of their
-days. Further `day_cells` (interface, direction, class_of_service, day, transfer_count) represent any number
-of transfers.
+days. A kept answer whose state is `current` gets that of its archive. Further `day_cells` (interface,
+direction, class_of_service, day, transfer_count) represent any number of transfers.
 
 In `expect`, each row has exactly the columns of the query. Floats may differ by
 `relative_tolerance` (default 1e-9) and `absolute_tolerance` (default 0); a float may be written as a
@@ -295,6 +295,14 @@ _DEFAULTS: dict[str, Row] = {
         "took_s": 1.0,
         "computed_at": "2000-02-01T00:00:00Z",
     },
+    "kept_answers": {
+        "function_name": "concurrency",
+        "arguments": "{}",
+        "state": "other",
+        "answer": "[]",
+        "took_s": 1.0,
+        "computed_at": "2000-02-01T00:00:00Z",
+    },
     "prepared_envelopes": {
         "preparation_id": 1,
         "interface": "nft",
@@ -378,6 +386,11 @@ _EVENT_TIMES = event_time_columns | {
     "tape_operations": "last_event_at",
     "stage_starts": "last_event_at",
 }
+_MAKE_CURRENT = """
+    UPDATE studies.kept_answers SET state = archive_states.state
+    FROM mart.archive_states JOIN core.archives ON name = archive
+    WHERE archives.id = archive_id AND kept_answers.state = 'current'
+"""
 _SCHEMAS = dict.fromkeys(
     ("log_files", "loaded_rows", "ignored_lines", "rejected_lines"), "ledger"
 ) | dict.fromkeys(
@@ -387,6 +400,7 @@ _SCHEMAS = dict.fromkeys(
         *("simulation_studies", "study_runs"),
         *("file_recounts", "file_days"),
         *("envelope_preparations", "prepared_envelopes", "prepared_blocks"),
+        "kept_answers",
     ),
     "studies",
 )
@@ -465,7 +479,7 @@ def insert_rows(connection: psycopg.Connection, given: Mapping[str, list[Row]]) 
             return _DEFAULTS[table] | row
         archive = row.pop("archive", None)
         if table in ("workload_models", "file_recounts") or table.startswith(
-            ("envelope_", "simulation_", "request_waits")
+            ("envelope_", "simulation_", "request_waits", "kept_answers")
         ):
             return _DEFAULTS[table] | {"archive_id": archives[archive or first_archive]} | row
         source = row.pop("source", None)
@@ -528,6 +542,8 @@ def insert_rows(connection: psycopg.Connection, given: Mapping[str, list[Row]]) 
         fill_open_cells(connection)
     if "stages" in given:
         fill_stage_cells(connection)
+    if any(row.get("state") == "current" for row in given.get("kept_answers", ())):
+        connection.execute(_MAKE_CURRENT)
 
 
 def make_partitions(connection: psycopg.Connection, cases: Iterable[Case]) -> None:

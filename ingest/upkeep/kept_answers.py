@@ -1,0 +1,180 @@
+"""Computes and keeps the answers of functions of `mart` that take long, for all time of each archive.
+
+`kept` in the metadata of a function lists its calls. An answer is computed by the reading role, and stored by
+the loading role, which cannot read `mart`. `mart.archive_states` says what an archive held in the snapshot of
+the answer; a function returns the answer as long as that is the same.
+"""
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cache
+
+from psycopg import errors, sql
+from psycopg.rows import args_row
+
+from tapewise.schema.database import Role, Warehouse
+from tapewise.schema.tables.mart import read_mart
+from tapewise.schema.tables.mart_answers import name_computed, write_key
+from tapewise.schema.tables.mart_signatures import Signature, read_signature
+
+# Of fewer rows, each of these functions is computed within two seconds.
+LEAST_ROWS = 200_000
+# An answer is one value of the database, and one of more rows would not be read quickly either.
+MOST_ROWS = 100_000
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call of a function for all of an archive. `given` is SQL, by argument."""
+
+    archive: str
+    function: str
+    given: tuple[tuple[str, str], ...] = ()
+
+    def describe(self) -> str:
+        """Write the call as in a query."""
+        return f"{self.function}({', '.join(f'{name} => {value}' for name, value in self.given)})"
+
+
+@dataclass(frozen=True)
+class KeptAnswer:
+    """A call whose answer was computed. Too many rows are not kept."""
+
+    call: Call
+    row_count: int
+    took_s: float
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether the answer was stored."""
+        return self.row_count <= MOST_ROWS
+
+
+@cache
+def _read_functions() -> Mapping[str, tuple[Signature, Sequence[Mapping[str, str]]]]:
+    return {
+        each.name: (read_signature(each), each.metadata.kept) for each in read_mart() if each.metadata.kept
+    }
+
+
+def find_stale_calls(
+    warehouse: Warehouse, archive: str | None, *, least_rows: int = LEAST_ROWS
+) -> list[Call]:
+    """Return the calls whose answers are missing or out of date, of archives with so many rows."""
+    with closing(warehouse.connect(Role.LOADER)) as loader:
+        names = loader.execute(
+            "SELECT archives.name FROM core.archives JOIN ledger.sources ON archive_id = archives.id"
+            " JOIN ledger.loaded_rows ON source_id = sources.id WHERE %s::text IS NULL OR archives.name = %s"
+            " GROUP BY archives.name HAVING sum(row_count) >= %s ORDER BY archives.name",
+            [archive, archive, least_rows],
+        ).fetchall()
+    calls = [
+        Call(name, function, tuple(call.items()))
+        for (name,) in names
+        for function, (_, kept) in _read_functions().items()
+        for call in kept
+    ]
+    with closing(warehouse.connect(Role.READER, autocommit=True)) as reader:
+        return [
+            call
+            for call in calls
+            if reader.execute(
+                sql.SQL("SELECT mart.is_answered({}, {}, {})").format(
+                    sql.Literal(call.function), sql.Literal(call.archive), _write_arguments(call)
+                )
+            ).fetchone()
+            == (False,)
+        ]
+
+
+def keep_answers(warehouse: Warehouse, calls: Sequence[Call], *, deadline: float) -> Iterator[KeptAnswer]:
+    """Compute and store the answers, one after the other, until `deadline` on the monotonic clock.
+
+    An answer that is not finished by then is discarded.
+    """
+    for call in calls:
+        began, computed_at = time.monotonic(), datetime.now(UTC)
+        try:
+            found = _compute(warehouse, call, deadline)
+        except errors.QueryCanceled:
+            if time.monotonic() < deadline:
+                raise
+            return
+        if found is None:
+            continue
+        kept = KeptAnswer(call, found.row_count, time.monotonic() - began)
+        with closing(warehouse.connect(Role.LOADER)) as loader, loader.transaction():
+            loader.execute(
+                "DELETE FROM studies.kept_answers USING core.archives WHERE archive_id = archives.id"
+                " AND name = %s AND function_name = %s AND arguments = %s::jsonb",
+                [call.archive, call.function, found.arguments],
+            )
+            if kept.is_kept:
+                # Nothing is stored if the archive is gone, or if another refresh stores the same answer.
+                loader.execute(
+                    "INSERT INTO studies.kept_answers"
+                    " (archive_id, function_name, arguments, state, answer, took_s, computed_at)"
+                    " SELECT id, %s, %s::jsonb, %s, %s::jsonb, %s, %s FROM core.archives WHERE name = %s"
+                    " ON CONFLICT DO NOTHING",
+                    [
+                        *(call.function, found.arguments, found.state, found.answer, kept.took_s),
+                        *(computed_at, call.archive),
+                    ],
+                )
+        yield kept
+
+
+@dataclass(frozen=True)
+class _Found:
+    """An answer, as texts of JSON, because Python's floats would round numbers."""
+
+    state: str
+    arguments: str
+    answer: str
+    row_count: int
+
+
+def _compute(warehouse: Warehouse, call: Call, deadline: float) -> _Found | None:
+    """Compute an answer, and the state of the same snapshot. None if the archive is gone."""
+    given = sql.SQL(", ").join(
+        sql.SQL("{} => {}").format(sql.Identifier(name), _as_written(value))
+        for name, value in (("archive", sql.Literal(call.archive).as_string()), *call.given)
+    )
+    query = sql.SQL(
+        "SELECT archive_states.state, ({})::text, found.answer, found.row_count FROM mart.archive_states,"
+        " (SELECT coalesce(jsonb_agg(to_jsonb(computed)), '[]')::text AS answer, count(*) AS row_count"
+        " FROM {}({}) AS computed) AS found WHERE archive_states.archive = {}"
+    ).format(
+        _write_arguments(call),
+        sql.Identifier("mart", name_computed(call.function)),
+        given,
+        sql.Literal(call.archive),
+    )
+    with closing(warehouse.connect(Role.READER)) as reader:
+        reader.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+        left_ms = max(1, round((deadline - time.monotonic()) * 1000))
+        reader.execute("SELECT set_config('statement_timeout', %s, true)", [str(left_ms)])
+        with reader.cursor(row_factory=args_row(_Found)) as cursor:
+            return cursor.execute(query).fetchone()
+
+
+def _write_arguments(call: Call) -> sql.Composable:
+    """Write the arguments of a call as one JSON object, as the function itself does."""
+    signature, _ = _read_functions()[call.function]
+    given = dict(call.given)
+    return write_key(
+        {
+            each.name: sql.SQL("({})::{}").format(
+                _as_written(given.get(each.name, each.default or "NULL")), _as_written(each.type)
+            )
+            for each in signature.arguments
+        }
+    )
+
+
+def _as_written(text: str) -> sql.Composable:
+    """SQL from `sql/`."""
+    return sql.SQL(text)

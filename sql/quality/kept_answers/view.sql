@@ -1,0 +1,21 @@
+CREATE VIEW mart.kept_answers AS
+
+WITH answers AS (
+    SELECT * FROM studies.kept_answers
+),
+
+archives AS (
+    SELECT * FROM core.archives
+)
+
+SELECT
+    archives.name AS archive,
+    archives.kind,
+    answers.function_name,
+    answers.arguments,
+    answers.state,
+    answers.answer,
+    answers.took_s,
+    answers.computed_at
+FROM answers
+INNER JOIN archives ON answers.archive_id = archives.id;

@@ -1,0 +1,109 @@
+"""`tapewise refresh` keeps answers, which equal those that are computed, until anything changes."""
+
+import time
+from collections import Counter
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tapewise.ingest.sources.archives import drop_archive
+from tapewise.ingest.sources.site_events import CONFIG_CHANGES, OUTAGES, add_event, remove_event
+from tapewise.ingest.upkeep.client_counts import count_clients
+from tapewise.ingest.upkeep.kept_answers import Call, find_stale_calls, keep_answers
+from tapewise.ingest.upkeep.retention import forget_detail
+from tapewise.schema.database import Role, Warehouse
+from tapewise.schema.tables.mart import read_mart
+from tapewise.schema.tables.mart_answers import name_computed
+from tests.integration.test_preparations import write_log
+
+KEPT = {each.name: each for each in read_mart() if each.metadata.kept}
+
+
+def refresh(warehouse: Warehouse, calls: list[Call]) -> int:
+    return sum(each.is_kept for each in keep_answers(warehouse, calls, deadline=time.monotonic() + 600))
+
+
+def ask(warehouse: Warehouse, function: str, given: str) -> Counter[str]:
+    with warehouse.connect(Role.READER) as reader:
+        rows = reader.execute(f"SELECT t::text FROM mart.{function}({given}) AS t".encode()).fetchall()
+    return Counter(row for (row,) in rows)
+
+
+def change_answers(warehouse: Warehouse) -> None:
+    """Make kept answers recognisable: each has no rows."""
+    with warehouse.connect(Role.OWNER) as owner:
+        owner.execute("UPDATE studies.kept_answers SET answer = '[]'")
+
+
+@pytest.fixture
+def held(warehouse: Warehouse, load: Any, tmp_path: Path) -> Warehouse:
+    load(write_log(tmp_path / "a.log", datetime(1997, 11, 20, tzinfo=UTC), 300), "nft")
+    return warehouse
+
+
+def test_kept_rows_are_those_that_are_computed(held: Warehouse) -> None:
+    calls = find_stale_calls(held, None, least_rows=300)
+    assert len(calls) == sum(len(each.metadata.kept) for each in KEPT.values())
+    computed = {
+        call: ask(
+            held, name_computed(call.function), ", ".join(f"{name} => {sql}" for name, sql in call.given)
+        )
+        for call in calls
+    }
+    assert refresh(held, calls) == len(calls)
+    assert find_stale_calls(held, "test", least_rows=300) == []
+    for call, rows in computed.items():
+        given = ", ".join(f"{name} => {sql}" for name, sql in call.given)
+        assert ask(held, call.function, given) == rows
+        assert ask(held, call.function, f"archive => 'test'{', ' * bool(given)}{given}") == rows
+    change_answers(held)
+    assert all(not ask(held, call.function, ", ".join(map(" => ".join, call.given))) for call in calls)
+    # Other arguments are computed.
+    assert ask(held, "concurrency", "interface => 'nft'") == computed[Call("test", "concurrency")]
+    with held.connect(Role.READER) as reader:
+        plan = reader.execute("EXPLAIN (ANALYZE, COSTS OFF) SELECT * FROM mart.transfer_rates()").fetchall()
+    lines = [line for (line,) in plan if "transfers_1997" in line]
+    assert lines
+    assert all("never executed" in line for line in lines)
+
+
+def test_few_rows_are_not_kept(held: Warehouse) -> None:
+    assert find_stale_calls(held, None, least_rows=301) == []
+
+
+def test_any_change_ends_what_is_kept(held: Warehouse, load: Any, tmp_path: Path) -> None:
+    call = Call("test", "concurrency")
+
+    def has_changed() -> bool:
+        """Whether the answer is computed. It is kept again for the next change."""
+        is_computed = bool(ask(held, "concurrency", ""))
+        assert refresh(held, [call]) == 1
+        change_answers(held)
+        assert not ask(held, "concurrency", "")
+        return is_computed
+
+    assert has_changed()
+    assert not has_changed()
+    load(write_log(tmp_path / "b.log", datetime(1997, 12, 20, tzinfo=UTC), 2), "nft")
+    assert has_changed()
+    with held.connect(Role.OWNER) as owner:
+        for table in (OUTAGES, CONFIG_CHANGES):
+            event = add_event(
+                owner, table, archive="test", kind=table.kinds[0], note="x",
+                since=datetime(1997, 11, 20, 1), until=datetime(1997, 11, 20, 2),
+            )  # fmt: skip
+            owner.commit()
+            assert has_changed()
+            remove_event(owner, table, event.id)
+            owner.commit()
+            assert has_changed()
+    count_clients(held, "test")
+    assert has_changed()
+    forget_detail(held, "test", date(1997, 12, 1), now=datetime(2026, 1, 1, tzinfo=UTC))
+    assert bool(ask(held, "concurrency", ""))
+    with held.connect(Role.OWNER) as owner:
+        drop_archive(owner, "test")
+        owner.commit()
+        assert owner.execute("SELECT count(*) FROM studies.kept_answers").fetchone() == (0,)
