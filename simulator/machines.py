@@ -11,6 +11,7 @@ removed from disk.
 import math
 import re
 import tomllib
+from collections.abc import Sequence
 from difflib import get_close_matches
 from importlib.resources import files
 from pathlib import Path
@@ -20,6 +21,7 @@ from pydantic import Discriminator, Field, Tag, ValidationError, field_validator
 
 from tapewise.schema.errors import MachineError
 from tapewise.simulator.libraries import Library
+from tapewise.simulator.outages import Outage, check_outages
 from tapewise.simulator.parts import Bytes, Count, Interval, Part, Rate, Ratio, Seconds
 from tapewise.simulator.policies import RANKS, format_size_age, parse_policy
 from tapewise.simulator.prices import Prices
@@ -271,6 +273,26 @@ class Machine(Part):
     purge: Purge | None = None
     tapes: _Tapes | None = None
     prices: Prices | None = None
+    outages: Annotated[tuple[Outage, ...], Field(strict=False)] = ()
+
+    @property
+    def drive_counts(self) -> list[int]:
+        """The drives of each group, or of each silo."""
+        if self.tapes is None:
+            return []
+        if isinstance(self.tapes, Library):
+            return [group.count for group in self.tapes.drives]
+        return [silo.drive_count for silo in self.tapes.silos]
+
+    @property
+    def robot_count(self) -> int:
+        """The robots; 0 where the file does not describe them."""
+        return self.tapes.robots.count if isinstance(self.tapes, Library) else 0
+
+    @model_validator(mode="after")
+    def _check_outages(self) -> Self:
+        check_outages(self.outages, self.drive_counts, self.robot_count)
+        return self
 
     @model_validator(mode="after")
     def _check_prices(self) -> Self:
@@ -308,6 +330,24 @@ class Machine(Part):
         tables = self.model_dump(exclude_unset=True)
         tables["disk"]["lv_bytes"] = lv_bytes
         return parse_machine(tables, self.title)
+
+    def with_outages(self, measured_s: Sequence[tuple[float, float]] | None, where: str) -> "Machine":
+        """Return the same machine with the measured outages, as (beginning, end), instead of `as measured`.
+
+        None says that nothing was measured `where` the requests come from. Raises MachineError if the
+        machine has outages as measured then.
+        """
+        if all(outage.when is None for outage in self.outages):
+            return self
+        if measured_s is None:
+            raise MachineError(
+                f'outages: when = "as measured" needs the requests of an archive, not of {where}',
+                hint="Give --trace, or say when the outages begin and how long they last.",
+            )
+        outages = []
+        for outage in self.outages:
+            outages += [outage.at(*each) for each in measured_s] if outage.when else [outage]
+        return self.model_copy(update={"outages": tuple(outages)})
 
 
 def read_machine(path: Path) -> Machine:

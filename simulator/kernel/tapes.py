@@ -28,11 +28,23 @@ def release_drive(world: World, job: int) -> None:
     """Pass a drive to the next job in its pool's queue, or free it."""
     pool = world.silos[world.jobs[job].silo].pool
     queue = world.machine[0].pool_queue + pool
-    if world.queues[queue].head >= 0:
+    if world.queues[queue].head >= 0 and world.pools[pool].free_count >= 0:
         _load(world, pop_first(world, queue))
     else:
         world.pools[pool].free_count += 1
         world.state[0].busy_drives -= 1
+
+
+@compiled
+def count_out(world: World, pool: int, out_count: int) -> None:
+    """Set how many drives of a pool are out of service; one that is in use goes out when it is released."""
+    one, queue = world.pools[pool], world.machine[0].pool_queue + pool
+    one.free_count += one.out_count - out_count
+    one.out_count = out_count
+    while one.free_count > 0 and world.queues[queue].head >= 0:
+        one.free_count -= 1
+        world.state[0].busy_drives += 1
+        _load(world, pop_first(world, queue))
 
 
 @compiled
