@@ -13,8 +13,8 @@ from psycopg.rows import class_row
 from tapewise.schema.errors import SimulationError
 from tapewise.schema.texts import escape_controls
 from tapewise.simulator.capacities import format_size
-from tapewise.simulator.libraries import Library
-from tapewise.simulator.machines import Machine
+from tapewise.simulator.libraries import Library, Writes
+from tapewise.simulator.machines import Machine, Store
 from tapewise.simulator.outages import Outage
 from tapewise.simulator.results import STORED_TIMES, Level, Outages
 
@@ -101,8 +101,7 @@ def describe_machine(machine: Machine) -> Iterator[str]:
     elif tapes:
         where = f"{len(tapes.silos):,} silos on {tapes.chain_count:,} chains"
         yield f"  tapes: {tapes.drive_count:,} drives in {where}"
-        store = tapes.store
-        yield f"  stored to tape every {store.interval_s:g} s" if store else "  stored to tape at once"
+        yield _describe_store(tapes.store)
     else:
         yield "  tapes: none"
     for outage in machine.outages:
@@ -133,8 +132,14 @@ def _describe_library(library: Library) -> Iterator[str]:
         f"  recalls of a cartridge: {_ORDERS[recalls.order]}, at most {recalls.most_per_mount:,} a mount;"
         f" then it stays {recalls.lazy_s:g} s"
     )
-    store = library.store
-    yield f"  stored to tape every {store.interval_s:g} s" if store else "  stored to tape at once"
+    yield _describe_store(library.store)
+
+
+def _describe_store(store: Store | Writes | None) -> str:
+    if store is None:
+        return "  stored to tape at once"
+    after = ", by drives for which no recall waits" if store.after_recalls else ""
+    return f"  stored to tape every {store.interval_s:g} s{after}"
 
 
 def describe_plan(plan: "Plan") -> Iterator[str]:

@@ -215,12 +215,14 @@ class TwoExponentials(Part):
 class Store(Part):
     """How files are stored to tape: one list of files at a time, with pauses of `interval_s` in between.
 
-    A list contains the files that are not on tape yet and have been on disk for `min_age_s`.
+    A list contains the files that are not on tape yet and have been on disk for `min_age_s`. With
+    `after_recalls`, it gets a drive only if no recall waits for one.
     """
 
     interval_s: Interval
     min_age_s: Seconds
     cartridge_bytes: Bytes
+    after_recalls: bool = False
 
 
 class Tapes(Part):

@@ -149,6 +149,7 @@ def _make_numbers(machine: Machine, demand: Demand, pool_count: int, sample_s: f
     if tapes and tapes.store:
         one.has_store = True
         one.interval_s, one.min_age_s = tapes.store.interval_s, tapes.store.min_age_s
+        one.is_after_recalls = tapes.store.after_recalls
     if isinstance(tapes, Tapes) and tapes.store:
         one.cartridge_bytes = tapes.store.cartridge_bytes
     if isinstance(tapes, Library):

@@ -13,6 +13,7 @@ from tapewise.simulator.kernel.cartridges import (
     end_loading,
     find_kinds,
     find_oldest,
+    may_write,
     take_back,
     take_out,
 )
@@ -162,7 +163,7 @@ def _continue(world: World, drive: int) -> None:
         world.jobs[one.job].silo = one.group
         enter(world, one.job, LOCATE)
         target_bytes = world.files[world.jobs[one.job].file].position_bytes
-    elif cartridge.write_head >= 0 and (one.kinds & WRITE):
+    elif cartridge.write_head >= 0 and may_write(world, one.kinds):
         one.job = -1
         target_bytes = cartridge.end_bytes
     else:
@@ -276,7 +277,7 @@ def end_write(world: World, drive: int) -> int:
     cartridge.end_bytes += record.size_bytes
     one.head_bytes = cartridge.end_bytes
     cartridge.write_head = record.next
-    if cartridge.write_head >= 0 and not one.is_out:
+    if cartridge.write_head >= 0 and not one.is_out and may_write(world, one.kinds):
         _write(world, drive)
     else:
         _begin(world, drive, READY)

@@ -90,6 +90,7 @@ DTYPES: dict[str, list[tuple[str, str]]] = {
         ("has_store", "?"),
         ("interval_s", "f8"),
         ("min_age_s", "f8"),
+        ("is_after_recalls", "?"),  # nothing is written while a recall waits for a drive
         ("cartridge_bytes", "f8"),
         ("has_library", "?"),  # cartridges have an identity
         ("has_locate", "?"),
