@@ -32,7 +32,7 @@ from tapewise.simulator.parts import Count, Interval, Part, Seconds
 from tapewise.simulator.results import Outages
 
 # The most outages of a run, each repetition and each drive counted.
-OUTAGE_LIMIT = 1_000_000
+OUTAGE_LIMIT = 100_000
 # How many ends of requests are looked at together.
 _STEP = 10_000
 
