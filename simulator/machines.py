@@ -336,8 +336,8 @@ class Machine(Part):
     def with_outages(self, measured_s: Sequence[tuple[float, float]] | None, where: str) -> "Machine":
         """Return the same machine with the measured outages, as (beginning, end), instead of `as measured`.
 
-        None says that nothing was measured `where` the requests come from. Raises MachineError if the
-        machine has outages as measured then.
+        `measured_s` is None if no outages are known `where` the requests come from. Raises MachineError if
+        the machine needs them then.
         """
         if all(outage.when is None for outage in self.outages):
             return self

@@ -1,8 +1,8 @@
 """Outages: what goes out of service, and comes back.
 
-While the whole archive is out of service, it is as if time stood still in it: flows do not move, and steps
+While the whole archive is out of service, it is as if time stopped in it: flows do not move, and steps
 that have begun end later by as long as it lasts. Only requests still come, and wait. Without the disk, only
-flows stand still. Drives and robots end what they have begun, and then begin nothing more.
+flows stop. Drives and robots end what they have begun, and then begin nothing more.
 """
 
 from tapewise.simulator.kernel.compiler import compiled

@@ -27,7 +27,7 @@ def drained(run_) -> tuple[int, int, float | None]:
 
 @pytest.mark.parametrize("queueing", ["serialised", "joint"])
 @pytest.mark.parametrize("has_library", [True, False])
-def test_while_the_archive_is_out_of_service_time_stands_still_in_it(queueing, has_library):
+def test_while_the_archive_is_out_of_service_its_time_stops(queueing, has_library):
     # The same requests, where those after 4,000 s come 1,000 s later: what happens is the same, later.
     tables: dict = {"latency": {"put_s": 3, "get_s": 2}, "ports": make_ports(3, queueing)}
     tables |= {"users": {"limit_count": 2}, "network": {"in_bytes_per_s": 9, "out_bytes_per_s": 7}}
@@ -75,7 +75,7 @@ def test_the_small_files_port_is_given_first_if_its_job_came_first():
     assert columns(got, "port_wait_s") == [[24, 23, 32]]  # outages that overlap are one: until 25 s
 
 
-def test_without_the_disk_only_its_flows_stand_still():
+def test_without_the_disk_only_its_flows_stop():
     machine = make_machine(outages=[out("disk", 4, 20)], latency={"put_s": 1, "get_s": 0})
     got = run(machine, (0, "put", 1, 1, 100), (5, "put", 1, 2, 0))
     assert columns(got, "ended_s", "port_wait_s", "latency_s") == [[31, 24], [0, 0], [1, 1]]
@@ -90,6 +90,7 @@ def test_a_backlog_of_recalls_drains_in_the_time_that_the_free_capacity_needs():
     before, after, drain_s = drained(got)
     assert (before, after) == (1, 15)  # the get of 360 s has its drive, and ends
     assert drain_s == pytest.approx(14 * 27 / (1 - 27 / 40), abs=27)
+    assert got.totals.levels["busy_drives"].total_s == pytest.approx(80 * 27)
     assert got.jobs["ended_s"][-1] == run(plain, *jobs).jobs["ended_s"][-1]
 
 
