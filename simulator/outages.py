@@ -138,7 +138,7 @@ def _list_parts(
     if outage.what == "disk":
         yield DISK, 0, 1
     elif outage.what == "robots":
-        yield ROBOTS, 0, outage.count or OUTAGE_LIMIT
+        yield ROBOTS, 0, outage.count or OUTAGE_LIMIT  # as many as there can be
     elif outage.what == "archive":
         yield ARCHIVE, 0, 1
     if outage.what == "drives" or (outage.what == "archive" and pools is not None):
@@ -158,14 +158,13 @@ def _list_parts(
         yield from ((POOL, pool, count) for pool, count in counts.items() if count)
 
 
-def make_changes(windows: Sequence[Window], robot_count: int) -> Records:
+def make_changes(windows: Sequence[Window]) -> Records:
     """Return the changes of what is out of service, in the order of time, the archive's first."""
     units: dict[tuple[int, int], list[tuple[float, int, int]]] = {}
     for window in windows:
         for what, number, count in window.parts:
-            out = min(count, robot_count) if what == ROBOTS else count
             steps = units.setdefault((what, number), [])
-            steps += [(window.begins_s, out, 1), (window.ends_s, out, -1)]
+            steps += [(window.begins_s, count, 1), (window.ends_s, count, -1)]
     rows = []
     for (what, number), steps in units.items():
         active: Counter[int] = Counter()

@@ -127,7 +127,7 @@ def make_world(machine: Machine, demand: Demand, *, seed: int, sample_s: float, 
         drive_spent=np.zeros((len(shelves.drives), len(DRIVE_STEPS))),
         waiting=np.zeros(cartridge_count, np.int64),
         robot_line=np.zeros(max(1, len(shelves.drives)), np.int64),
-        changes=make_changes(find_windows(machine, demand), machine.robot_count),
+        changes=make_changes(find_windows(machine, demand)),
     )
 
 

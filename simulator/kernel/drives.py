@@ -111,8 +111,8 @@ def _take_out_of_service(world: World, drive: int) -> None:
     elif one.step in (READY, MOUNTED):
         count = one.list_count - one.list_place
         for place in range(count):
-            job = world.drive_lists[drive, one.list_place + place]
-            world.chosen[place], world.weights[place] = job, world.jobs[job].ticket
+            # Jobs have numbers in the order in which they came.
+            world.chosen[place], world.weights[place] = world.drive_lists[drive, one.list_place + place], 0.0
         one.list_place = one.list_count
         sort_chosen(world, count)
         for place in range(count - 1, -1, -1):

@@ -6,6 +6,7 @@ import pytest
 from tapewise.schema.errors import MachineError
 from tapewise.simulator.kernel.tables import ARCHIVE, POOL
 from tapewise.simulator.outages import Outage, find_backlogs, list_windows, make_changes
+from tapewise.simulator.results import Outages
 from tests.unit.simulator.builders import (
     make_library,
     make_library_machine,
@@ -67,9 +68,9 @@ def test_who_came_first_goes_first_when_the_archive_is_back(queueing):
     assert drained(got) == (1, 3, 32)  # at 56 s, only the put of 30 s is left
 
 
-def test_the_small_files_port_is_given_first_if_its_job_came_first():
+def test_a_large_file_that_came_first_gets_its_port_before_small_ones():
     ports = {"count": 2, "queueing": "serialised", "ranges": [
-        {"over_bytes": -1, "first": 1, "last": 1}, {"over_bytes": 50, "first": 2, "last": 2}]}  # fmt: skip
+        {"over_bytes": -1, "first": 1, "last": 2}, {"over_bytes": 50, "first": 2, "last": 2}]}  # fmt: skip
     machine = make_machine(ports=ports, outages=[out("archive", 0, 10), out("archive", 5, 20)])
     got = run(machine, (1, "put", 1, 1, 100), (2, "put", 1, 2, 50), (3, "put", 1, 3, 50))
     assert columns(got, "port_wait_s") == [[24, 23, 32]]  # outages that overlap are one: until 25 s
@@ -122,11 +123,46 @@ def test_the_oldest_recall_still_counts_when_a_drive_returns_its_cartridge():
         drives=[ONE], cartridges=USERS, recalls={"order": "nearest", "most_per_mount": 10},
         locate={"end_to_end_s": 100, "band_count": 1, "wraps_per_band": 2},
     )  # fmt: skip
-    jobs = gets((0, 1), (0, 1), (0, 1), (1, 2), (2, 1))
+    jobs = gets((0, 1), (0, 1), (0, 1), (1, 2), (2, 1), (50, 1))
     got = run(make_library_machine(tapes, outages=[out("drives", 12, 60)]), *jobs)
     first = got.jobs["ended_s"].to_numpy()
     assert first[3] == first.max()  # user 1's cartridge comes back first, for all that it has
     assert got.totals.tapes.recall_mount_count == 3
+
+
+def test_a_drive_that_goes_out_also_returns_a_cartridge_that_nobody_wants():
+    # Both drives keep their cartridges. The first returns its own from 40 to 49 s, so user 3's get evicts the
+    # other's at 41 s, and that of 60 s evicts user 3's at 81 s.
+    tapes = make_library(
+        drives=[ONE, ONE], cartridges=USERS, robots={"count": 2, "move_s": 4}, recalls={"lazy_s": 1e9}
+    )
+    jobs = gets((0, 1), (0, 2), (41, 3), (60, 1))
+    got = run(make_library_machine(tapes, outages=[out("drives", 40, 460, group=1)]), *jobs)
+    assert columns(got, "ended_s") == [[31, 31, 81, 121]]
+    idle = ("empty", "out", "mounted")
+    busy_s = sum(seconds for step, seconds in got.totals.tapes.drive_s.items() if step not in idle)
+    assert got.totals.levels["busy_drives"].total_s == pytest.approx(busy_s)
+
+
+def test_what_a_clock_would_begin_in_an_outage_begins_at_its_end():
+    # The list of 10 s is written from 50 + 11 to 81 s; then the drive takes 9 + 11 s for the other cartridge.
+    tapes = make_library(drives=[ONE], cartridges=USERS, store={"interval_s": 10, "min_age_s": 0})
+    machine = make_library_machine(tapes, outages=[out("archive", 5, 45)])
+    assert columns(run(machine, (0, "put", 1, 1, 100), (51, "get", 2, 2, 100)), "ended_s")[0][1] == 121
+    # The first put ends at 50 s, and may be purged from 90 s on; but not in the outage.
+    purge = {"high_ratio": 1.0, "low_ratio": 0.1, "keep_s": 40}
+    machine = make_machine(tapes=make_tapes(), purge=purge, disk__lv_bytes=60, disk__largest_file_bytes=500,
+                           outages=[out("archive", 80, 50)])  # fmt: skip
+    got = run(machine, (0, "put", 1, 1, 500), (60, "put", 1, 2, 500))
+    assert columns(got, "space_wait_s", "ended_s") == [[0, 70], [50, 180]]
+
+
+def test_joint_after_the_archive_is_back_a_job_waits_for_its_user_again():
+    tables: dict = {"users": {"limit_count": 1}, "ports": make_ports(3, "joint")}
+    got = run(
+        make_machine(outages=[out("archive", 0, 20)], **tables), (1, "put", 1, 1, 100), (2, "put", 1, 2, 100)
+    )
+    assert columns(got, "user_wait_s", "port_wait_s") == [[0, 10], [19, 18]]
 
 
 def test_a_run_of_writes_stops_after_a_file_and_continues():
@@ -154,7 +190,7 @@ def test_an_outage_recurs_until_the_last_request():
     outage = Outage(what="disk", begins_s=10, lasts_s=5, every_s=20)
     windows = list_windows([outage], 50, [], None)
     assert [(one.begins_s, one.ends_s) for one in windows] == [(10, 15), (30, 35), (50, 55)]
-    assert make_changes(windows, 0).at_s.tolist() == [10, 15, 30, 35, 50, 55]
+    assert make_changes(windows).at_s.tolist() == [10, 15, 30, 35, 50, 55]
     assert len(list_windows([Outage(what="disk", begins_s=60, lasts_s=5, every_s=20)], 50, [], None)) == 1
     with pytest.raises(MachineError, match="outages: more than 100,000 until"):
         list_windows([Outage(what="disk", begins_s=0, lasts_s=1, every_s=2)], 1e9, [], None)
@@ -165,7 +201,7 @@ def test_drives_of_two_silos_of_a_chain_are_out_together():
         Outage(what="drives", begins_s=0, lasts_s=9, group=2, count=1),
         Outage(what="archive", begins_s=3, lasts_s=9),
     ]
-    changes = make_changes(list_windows(outages, 50, [2, 3, 4], [0, 0, 1]), 0)
+    changes = make_changes(list_windows(outages, 50, [2, 3, 4], [0, 0, 1]))
     assert changes.tolist() == [
         (0, POOL, 0, 1),
         *((3, ARCHIVE, 0, 1), (3, POOL, 0, 5), (3, POOL, 1, 4)),
@@ -177,7 +213,15 @@ def test_a_backlog_that_never_drains_is_unknown():
     windows = list_windows([Outage(what="disk", begins_s=5, lasts_s=5)], 50, [], None)
     (one,) = find_backlogs(windows, np.array([0.0, 6, 7]), np.array([4.0, 20]), 30.0)
     assert (one.worst_before_count, one.worst_after_count, one.longest_drain_s) == (0, 2, None)
-    assert find_backlogs(windows, np.array([0.0]), np.array([4.0]), 4.0) == ()
+    outages = [Outage(what="disk", begins_s=at, lasts_s=5) for at in (1, 10, 20)]
+    windows = list_windows(outages, 50, [], None)
+    submitted_s, ended_s = np.array([0.0, 11, 12, 16, 21]), np.array([8.0, 17, 19, 22, 23])
+    (one,) = find_backlogs(windows, submitted_s, ended_s, 24.0)
+    # At 15 s, two more were unfinished than at 10 s; at 23 s, none is.
+    assert one == Outages("disk", 3, 5 + 5 + 4, 0, 2, 23 - 15)
+    (first,) = find_backlogs(windows[:1], submitted_s, ended_s, 24.0)
+    assert first.longest_drain_s == 0
+    assert find_backlogs(windows[1:], np.array([0.0]), np.array([4.0]), 4.0) == ()
 
 
 @pytest.mark.parametrize(
