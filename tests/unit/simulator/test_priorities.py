@@ -35,9 +35,9 @@ def test_a_run_of_writes_ends_after_a_file_if_a_recall_waits(is_after, ended_s):
 
 
 def test_a_drive_that_came_free_reads_first_and_writes_when_no_recall_waits():
-    # The drive is busy until 60 s: then user 2's recall, which came at 25 s, goes before the writes of 10 s.
-    got = run(make_writing(True), *gets((0, 1), (25, 2)), (200, "get", 1, 9, 0), held=HELD)
-    assert columns(got, "ended_s")[0][:2] == [31, 71]
+    # The drive is busy until 40 s: then user 2's recall, which came at 25 s, goes before the writes of 10 s.
+    got = run(make_writing(True), *gets((0, 1), (25, 2), (26, 3)), (300, "get", 1, 9, 0), held=HELD)
+    assert columns(got, "ended_s")[0][:3] == [31, 71, 111]
     assert got.totals.stored_count == 4
     assert columns(run(make_writing(False), *gets((0, 1), (25, 2)), held=HELD), "ended_s") == [[31, 171]]
 
@@ -61,9 +61,11 @@ def test_one_recall_needs_one_drive_and_none_that_only_writes():
 
 @pytest.mark.parametrize("is_after", [False, True])
 def test_in_silos_the_list_waits_until_no_stage_does(is_after):
-    # The first stage has the drive from 0 s, the list asks at 10 s, and another stage at 12 s.
-    got = run(make_writing(is_after, silos=1), *gets((0, 1), (12, 1)), (500, "get", 1, 9, 0), held=HELD)
-    first, second = columns(got, "ended_s")[0][:2]
-    assert first == pytest.approx(27.1)
-    assert second == pytest.approx(54.1 if is_after else 27 + 7 + 40 + 27.1)
+    # The first stage has the drive from 0 s, another asks at 5 s, the list at 10 s, and the last at 12 s.
+    got = run(
+        make_writing(is_after, silos=1), *gets((0, 1), (5, 1), (12, 1)), (500, "get", 1, 9, 0), held=HELD
+    )
+    first, second, third = columns(got, "ended_s")[0][:3]
+    assert (first, second) == pytest.approx((27.1, 54.1))
+    assert third == pytest.approx(81.1 if is_after else 54 + 7 + 40 + 27.1)
     assert got.totals.stored_count == 4
