@@ -157,6 +157,12 @@ def test_what_a_clock_would_begin_in_an_outage_begins_at_its_end():
     assert columns(got, "space_wait_s", "ended_s") == [[0, 70], [50, 180]]
 
 
+def test_a_recall_that_comes_in_an_outage_gets_its_drive_at_the_end():
+    tapes = make_library(drives=[ONE], cartridges=USERS)
+    got = run(make_library_machine(tapes, outages=[out("archive", 5, 45)]), *gets((10, 1)))
+    assert columns(got, "drive_wait_s", "ended_s") == [[40], [50 + 11 + 20]]
+
+
 def test_joint_after_the_archive_is_back_a_job_waits_for_its_user_again():
     tables: dict = {"users": {"limit_count": 1}, "ports": make_ports(3, "joint")}
     got = run(
