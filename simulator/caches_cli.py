@@ -15,6 +15,7 @@ from tapewise.schema.moments import TypedTime
 from tapewise.schema.settings import Settings
 from tapewise.schema.tables.upgrade import open_ready_warehouse
 from tapewise.simulator.capacities import Sizes, TypedSizes, format_size
+from tapewise.simulator.descriptions import style_warning
 from tapewise.simulator.locks import Locks, find_locks
 from tapewise.simulator.machines import Machine, find_machine
 from tapewise.simulator.policies import POLICIES, Policy, TypedPolicies
@@ -159,6 +160,12 @@ def _describe(found: Sequence["CacheMisses"], locks: Locks | None) -> Iterator[s
             f"A purge begins at {locks.high_ratio * 100:g}% and ends at {locks.low_ratio * 100:g}%; files"
             f" stay {locks.keep_s:g} s after each use, and {locks.unstored_s:g} s after their put."
         )
+    crowded_count = max(each.crowded_count or 0 for each in found)
+    if crowded_count:
+        yield style_warning(
+            f"up to {crowded_count:,} puts and gets found no room (column no room): too many files were"
+            " locked. A real disk would let them wait, so it is too small for these locks"
+        )
     lines: list[tuple[str, ...]] = [("policy", "disk", "misses", "miss ratio", "missed")]
     lines += [
         (
@@ -184,5 +191,3 @@ def _describe(found: Sequence["CacheMisses"], locks: Locks | None) -> Iterator[s
             *(cell.rjust(width) for cell, width in zip(line[1:], widths[1:], strict=True)),
         ]
         yield "  ".join(cells).rstrip()
-    if any(each.crowded_count for each in found):
-        yield "no room: puts and gets for which too many files were locked; a real disk would let them wait."

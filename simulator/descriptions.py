@@ -13,9 +13,10 @@ from psycopg.rows import class_row
 from tapewise.schema.errors import SimulationError
 from tapewise.schema.texts import escape_controls
 from tapewise.simulator.capacities import format_size
-from tapewise.simulator.libraries import Library
-from tapewise.simulator.machines import Machine
-from tapewise.simulator.results import STORED_TIMES, Level
+from tapewise.simulator.libraries import Library, Writes
+from tapewise.simulator.machines import Machine, Store
+from tapewise.simulator.outages import Outage
+from tapewise.simulator.results import STORED_TIMES, Level, Outages
 
 if TYPE_CHECKING:  # importing it loads the compiler
     from tapewise.simulator.calibrations import Check
@@ -100,10 +101,21 @@ def describe_machine(machine: Machine) -> Iterator[str]:
     elif tapes:
         where = f"{len(tapes.silos):,} silos on {tapes.chain_count:,} chains"
         yield f"  tapes: {tapes.drive_count:,} drives in {where}"
-        store = tapes.store
-        yield f"  stored to tape every {store.interval_s:g} s" if store else "  stored to tape at once"
+        yield _describe_store(tapes.store)
     else:
         yield "  tapes: none"
+    for outage in machine.outages:
+        yield f"  out of service: {_describe_outage(outage)}"
+
+
+def _describe_outage(outage: Outage) -> str:
+    what = outage.what if outage.count is None else f"{outage.count:,} {outage.what}"
+    if outage.group is not None:
+        what += f" of group {outage.group}"
+    if outage.when is not None:
+        return f"{what}, {outage.when}"
+    every = f" and then every {outage.every_s:g} s" if outage.every_s else ""
+    return f"{what} for {outage.lasts_s:g} s, {outage.begins_s:g} s after the first request{every}"
 
 
 def _describe_library(library: Library) -> Iterator[str]:
@@ -120,8 +132,14 @@ def _describe_library(library: Library) -> Iterator[str]:
         f"  recalls of a cartridge: {_ORDERS[recalls.order]}, at most {recalls.most_per_mount:,} a mount;"
         f" then it stays {recalls.lazy_s:g} s"
     )
-    store = library.store
-    yield f"  stored to tape every {store.interval_s:g} s" if store else "  stored to tape at once"
+    yield _describe_store(library.store)
+
+
+def _describe_store(store: Store | Writes | None) -> str:
+    if store is None:
+        return "  stored to tape at once"
+    after = ", by drives for which no recall waits" if store.after_recalls else ""
+    return f"  stored to tape every {store.interval_s:g} s{after}"
 
 
 def describe_plan(plan: "Plan") -> Iterator[str]:
@@ -151,6 +169,9 @@ def describe_plan(plan: "Plan") -> Iterator[str]:
             f"  {plan.demand.early_get_count:,} gets come before the put of their file, and read what was"
             f" there; {plan.demand.overwriting_count:,} puts overwrite a file, which takes room until purged"
         )
+    measured_count = plan.options.get("measured_outage_count")
+    if measured_count is not None:
+        yield f"  outages as measured: {measured_count:,} were recorded in that time (`tapewise outages add`)"
     yield from _describe_ghosts(plan)
 
 
@@ -252,6 +273,8 @@ def describe_run(connection: psycopg.Connection, run: RunSummary) -> Iterator[st
     yield from _describe_levels(levels)
     if totals.get("tapes"):
         yield from _describe_tapes(totals["tapes"], levels, run.placement)
+    for outages in totals.get("outages", []):  # an earlier version had none
+        yield _describe_outages(Outages(**outages))
     if run.unfinished_count:  # only from an earlier version, which kept unfinished runs
         yield (
             f"  {run.unfinished_count:,} never ended, so no means are shown: those of the others say nothing"
@@ -341,6 +364,17 @@ def _describe_levels(levels: Mapping[str, Level]) -> Iterator[str]:
         yield f"  most requests that waited at a time: {waits}"
 
 
+def _describe_outages(outages: Outages) -> str:
+    text = (
+        f"  {outages.what} out of service {outages.outage_count:,} times, {outages.total_s / 3600:,.1f} h in"
+        f" all; the worst began with {outages.worst_before_count:,} unfinished requests and ended with"
+        f" {outages.worst_after_count:,}"
+    )
+    if outages.longest_drain_s is None:
+        return f"{text}; it was never back to as few as before"
+    return f"{text}; back to as few as before after at most {outages.longest_drain_s:,.0f} s"
+
+
 def _describe_tapes(
     tapes: Mapping[str, Any], levels: Mapping[str, Level], placement: str | None
 ) -> Iterator[str]:
@@ -361,6 +395,7 @@ def _describe_tapes(
         f"  drive hours: {robot}, load {hours['load']:,.1f}, locate {hours['locate']:,.1f},"
         f" read {hours['read']:,.1f}, write {hours['write']:,.1f}, rewind {hours['rewind']:,.1f}, unload"
         f" {hours['unload']:,.1f}; idle with a cartridge {hours['mounted']:,.1f}, empty {hours['empty']:,.1f}"
+        + (f", out of service {hours['out']:,.1f}" if hours.get("out") else "")
     )
     if recalls:
         yield (

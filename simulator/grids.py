@@ -146,7 +146,7 @@ def _run_one(number: int, seed: int, given: Requests, machine: Machine, grid: Gr
     )
     last_s = float(plan.given.trace["submitted_s"][-1])
     run = run_trace(
-        machine, plan.given.trace, seed=seed, inventory=plan.held.inventory, sample_s=max(last_s, 1.0)
+        plan.machine, plan.given.trace, seed=seed, inventory=plan.held.inventory, sample_s=max(last_s, 1.0)
     )
     refuse_stuck(plan, run)
     return Result(number, seed, measure(run, machine), run.totals.steady_s == 0)
@@ -169,8 +169,11 @@ def measure(run: Run, machine: Machine) -> dict[str, float | None]:
     figures["miss_count"] = float(jobs["is_staged"].sum()) if get_count else None
     tapes, levels = run.totals.tapes, run.totals.levels
     figures["mount_count"] = float(tapes.mount_count) if tapes else None
+    unused = ("empty", "out")
     figures["drive_h"] = (
-        sum(seconds for step, seconds in tapes.drive_s.items() if step != "empty") / 3600 if tapes else None
+        sum(seconds for step, seconds in tapes.drive_s.items() if step not in unused) / 3600
+        if tapes
+        else None
     )
     for name, level in USED.items():
         figures[f"{name}_utilisation_ratio"] = levels[level].utilisation_ratio if level in levels else None

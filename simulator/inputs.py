@@ -5,6 +5,7 @@ Whatever their source, the requests form a trace (`traces.py`) with the addition
 (put earlier in the trace), `disk` (on disk at the start) or `tape`.
 """
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -28,6 +29,9 @@ _TRACE = """
     FROM mart.trace_requests(archive => %s, since => %s, until => %s, interface => %s, files => 'key')
     ORDER BY place
 """
+_OUTAGES = """
+    SELECT started_at, ended_at FROM mart.outages WHERE archive = %s ORDER BY started_at, ended_at
+"""
 _COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
     "submitted_at": pl.Datetime("us", "UTC"),
     "direction": pl.String,
@@ -50,7 +54,8 @@ class Requests:
     `demand_archive` and `demand_kind` describe the archive that they come from, if known. `left_out` counts
     the archive's requests that are not in the trace, by reason. `unknown_origin_count` counts the gets whose
     file is assumed to be on disk because its place is unknown. `measured_origin_count` counts the gets whose
-    file begins where the measured machine had it, or is assumed to have had it.
+    file begins where the measured machine had it, or is assumed to have had it. `outages_s` are the archive's
+    recorded outages in the time of the requests, in seconds after the first; None for other requests.
     """
 
     trace: pl.DataFrame
@@ -63,6 +68,7 @@ class Requests:
     left_out: dict[str, int] = field(default_factory=dict)
     unknown_origin_count: int = 0
     measured_origin_count: int = 0
+    outages_s: tuple[tuple[float, float], ...] | None = None
 
     @property
     def has_known_files(self) -> bool:
@@ -130,8 +136,10 @@ def read_archive_requests(
     is_unknown = trace["is_unknown"] & ~trace["is_file_known"]
     is_decided_here = pl.col("is_file_known") & (pl.col("origin") == "disk")
     trace = trace.with_columns(origin=pl.when(is_decided_here).then(pl.lit("tape")).otherwise("origin"))
+    trace = place_in_time(trace.drop("left_out", "is_unknown"), began_at)
+    outages = connection.execute(_OUTAGES, [archive]).fetchall()
     return Requests(
-        place_in_time(trace.drop("left_out", "is_unknown"), began_at),
+        trace,
         began_at,
         timezone,
         "archive",
@@ -141,7 +149,19 @@ def read_archive_requests(
         left_out,
         int(is_unknown.sum()),
         _count_measured_origins(trace.filter(~pl.col("is_file_known"))),
+        tuple(_place_outages(outages, began_at, float(trace["submitted_s"][-1]))),
     )
+
+
+def _place_outages(
+    outages: Sequence[tuple[datetime, datetime | None]], began_at: datetime, last_s: float
+) -> Iterator[tuple[float, float]]:
+    """Yield the outages of the trace's time, in its seconds; one that is not over lasts until its end."""
+    for started_at, ended_at in outages:
+        begins_s = max(0.0, (started_at - began_at).total_seconds())
+        ends_s = (ended_at - began_at).total_seconds() if ended_at else last_s
+        if begins_s < ends_s and begins_s <= last_s:
+            yield begins_s, ends_s
 
 
 def _count_measured_origins(trace: pl.DataFrame) -> int:

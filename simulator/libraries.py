@@ -92,10 +92,15 @@ class Recalls(Part):
 
 
 class Writes(Part):
-    """How files are stored to tape: as in `Store`, but a list is written to several cartridges at a time."""
+    """How files are stored to tape: as in `Store`, but a list is written to several cartridges at a time.
+
+    With `after_recalls`, a drive that may read writes only if no recall waits for a drive. It ends the file
+    that it writes.
+    """
 
     interval_s: Interval
     min_age_s: Seconds
+    after_recalls: bool = False
 
 
 class Library(Part):

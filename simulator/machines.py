@@ -11,7 +11,7 @@ removed from disk.
 import math
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from importlib.resources import files
 from pathlib import Path
@@ -21,6 +21,7 @@ from pydantic import Discriminator, Field, Tag, ValidationError, field_validator
 
 from tapewise.schema.errors import MachineError
 from tapewise.simulator.libraries import Library
+from tapewise.simulator.outages import Outage, check_outages
 from tapewise.simulator.parts import Bytes, Count, Interval, Part, Rate, Ratio, Seconds
 from tapewise.simulator.policies import RANKS, format_size_age, parse_policy
 from tapewise.simulator.prices import Prices
@@ -214,12 +215,14 @@ class TwoExponentials(Part):
 class Store(Part):
     """How files are stored to tape: one list of files at a time, with pauses of `interval_s` in between.
 
-    A list contains the files that are not on tape yet and have been on disk for `min_age_s`.
+    A list contains the files that are not on tape yet and have been on disk for `min_age_s`. With
+    `after_recalls`, it gets a drive only if no recall waits for one.
     """
 
     interval_s: Interval
     min_age_s: Seconds
     cartridge_bytes: Bytes
+    after_recalls: bool = False
 
 
 class Tapes(Part):
@@ -272,6 +275,26 @@ class Machine(Part):
     purge: Purge | None = None
     tapes: _Tapes | None = None
     prices: Prices | None = None
+    outages: Annotated[tuple[Outage, ...], Field(strict=False)] = ()
+
+    @property
+    def drive_counts(self) -> list[int]:
+        """The drives of each group, or of each silo."""
+        if self.tapes is None:
+            return []
+        if isinstance(self.tapes, Library):
+            return [group.count for group in self.tapes.drives]
+        return [silo.drive_count for silo in self.tapes.silos]
+
+    @property
+    def robot_count(self) -> int:
+        """The robots; 0 where the file does not describe them."""
+        return self.tapes.robots.count if isinstance(self.tapes, Library) else 0
+
+    @model_validator(mode="after")
+    def _check_outages(self) -> Self:
+        check_outages(self.outages, self.drive_counts, self.robot_count)
+        return self
 
     @model_validator(mode="after")
     def _check_prices(self) -> Self:
@@ -309,6 +332,24 @@ class Machine(Part):
         tables = self.model_dump(exclude_unset=True)
         tables["disk"]["lv_bytes"] = lv_bytes
         return parse_machine(tables, self.title)
+
+    def with_outages(self, measured_s: Sequence[tuple[float, float]] | None, where: str) -> "Machine":
+        """Return the same machine with the measured outages, as (beginning, end), instead of `as measured`.
+
+        `measured_s` is None if no outages are known `where` the requests come from. Raises MachineError if
+        the machine needs them then.
+        """
+        if all(outage.when is None for outage in self.outages):
+            return self
+        if measured_s is None:
+            raise MachineError(
+                f'outages: when = "as measured" needs the requests of an archive, not of {where}',
+                hint="Give --trace, or say when the outages begin and how long they last.",
+            )
+        outages = []
+        for outage in self.outages:
+            outages += [outage.at(*each) for each in measured_s] if outage.when else [outage]
+        return self.model_copy(update={"outages": tuple(outages)})
 
 
 def read_machine(path: Path) -> Machine:

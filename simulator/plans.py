@@ -98,6 +98,8 @@ def plan_run(
     `options` are stored with the run.
     """
     given = given.fit_machine(machine)
+    has_measured = any(outage.when for outage in machine.outages)
+    machine = machine.with_outages(given.outages_s, f"{given.demand} {given.demand_name}")
     is_disk_changed = measured_on is not None and not has_same_disk(machine, measured_on)
     if is_disk_changed and not assumes_origins:
         _refuse_measured_origins(given)
@@ -122,6 +124,8 @@ def plan_run(
         kept["measured_origin_count"] = given.measured_origin_count
     if ghosts is not None:
         kept["tail"] = tail
+    if has_measured and given.outages_s is not None:
+        kept["measured_outage_count"] = len(given.outages_s)
     return Plan(
         given,
         machine,
@@ -164,7 +168,9 @@ def _calibrate(given: Requests, measured_on: Machine | None, seed: int) -> Calib
     """Calibrate on the machine that the log was measured on, without requests that it does not accept."""
     if measured_on is None:
         return None
-    return calibrate(given.fit_machine(measured_on).trace, measured_on, seed=seed)
+    given = given.fit_machine(measured_on)
+    machine = measured_on.with_outages(given.outages_s, f"{given.demand} {given.demand_name}")
+    return calibrate(given.trace, machine, seed=seed)
 
 
 def keep_run(

@@ -64,6 +64,23 @@ class TapeTotals:
 
 
 @dataclass(frozen=True)
+class Outages:
+    """What the outages of one thing (`archive`, `disk`, `drives`, `robots`) did to the requests.
+
+    `total_s` is how long they lasted. `worst_after_count` requests were unfinished at the end of the outage
+    that held up most, and `worst_before_count` at its beginning. `longest_drain_s` is the longest time from
+    an outage's end until there were as few as at its beginning; None if that never was.
+    """
+
+    what: str
+    outage_count: int
+    total_s: float
+    worst_before_count: int
+    worst_after_count: int
+    longest_drain_s: float | None
+
+
+@dataclass(frozen=True)
 class Totals:
     """The totals of a run; `moved_bytes` is by resource: network in and out, disk chains, tape chains.
 
@@ -91,6 +108,7 @@ class Totals:
     early_get_count: int = 0
     overwriting_count: int = 0
     levels: dict[str, Level] = field(default_factory=dict)
+    outages: tuple[Outages, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -35,8 +35,9 @@ from tapewise.simulator.kernel.tables import (
 )
 from tapewise.simulator.libraries import Library
 from tapewise.simulator.machines import Machine
-from tapewise.simulator.results import WAITS, Level, Run, TapeTotals, Totals
-from tapewise.simulator.worlds import make_world
+from tapewise.simulator.outages import find_backlogs
+from tapewise.simulator.results import WAITS, Level, Outages, Run, TapeTotals, Totals
+from tapewise.simulator.worlds import find_windows, make_world
 
 SAMPLE_LIMIT = 1_000_000
 # A run handles this many events in about a tenth of a second.
@@ -152,7 +153,7 @@ def _collect_samples(world: World, machine: Machine) -> pl.DataFrame:
     moved = rows[:, first + len(PHASES) :]
     steps = np.diff(moved, axis=0, prepend=np.nan) / float(world.machine.sample_s[0])
     for number, name in enumerate(_name_resources(machine)):
-        columns[f"{name}_utilisation_ratio"] = steps[:, number] / world.resources.capacity[number]
+        columns[f"{name}_utilisation_ratio"] = steps[:, number] / world.resources.nominal[number]
     frame = pl.DataFrame({name: np.ascontiguousarray(column) for name, column in columns.items()})
     frame = frame.with_columns(pl.col("^.*_count$").cast(pl.Int64), _without_nan("^.*_utilisation_ratio$"))
     return frame.hstack(_collect_level_samples(world, frame.height, _name_levels(machine)))
@@ -198,6 +199,14 @@ def _collect_levels(world: World, machine: Machine, demand: Demand) -> dict[str,
     return found
 
 
+def _collect_outages(world: World, machine: Machine, demand: Demand) -> tuple[Outages, ...]:
+    jobs = world.jobs[: int(world.machine.job_count[0])]
+    ended_s = jobs.ended_s[jobs.phase == DONE]
+    return find_backlogs(
+        find_windows(machine, demand), demand.submitted_s, ended_s, float(world.state.now_s[0])
+    )
+
+
 def _collect_totals(world: World, machine: Machine, demand: Demand) -> Totals:
     state = world.state[0]
     return Totals(
@@ -218,6 +227,7 @@ def _collect_totals(world: World, machine: Machine, demand: Demand) -> Totals:
         overwriting_count=demand.overwriting_count,
         tapes=_collect_tapes(world) if isinstance(machine.tapes, Library) else None,
         levels=_collect_levels(world, machine, demand),
+        outages=_collect_outages(world, machine, demand),
     )
 
 

@@ -19,11 +19,21 @@ from tapewise.simulator.kernel.tables import (
 )
 from tapewise.simulator.libraries import Library
 from tapewise.simulator.machines import FixedLoad, Machine, Tapes
+from tapewise.simulator.outages import Window, list_windows, make_changes
 from tapewise.simulator.policies import parse_policy
 from tapewise.simulator.shelves import make_shelves
 
 UNLIMITED = 1e18
 FLOW_LIMIT = 20_000_000
+
+
+def find_windows(machine: Machine, demand: Demand) -> list[Window]:
+    """Return when what is out of service in a run. Raises MachineError if that is too often."""
+    last_s = float(demand.submitted_s[-1]) if len(demand.submitted_s) else 0.0
+    pools = None
+    if isinstance(machine.tapes, Tapes):
+        pools = _make_drives(machine.tapes)[1].pool.tolist()
+    return list_windows(machine.outages, last_s, machine.drive_counts, pools)
 
 
 def make_world(machine: Machine, demand: Demand, *, seed: int, sample_s: float, sample_count: int) -> World:
@@ -117,6 +127,7 @@ def make_world(machine: Machine, demand: Demand, *, seed: int, sample_s: float, 
         drive_spent=np.zeros((len(shelves.drives), len(DRIVE_STEPS))),
         waiting=np.zeros(cartridge_count, np.int64),
         robot_line=np.zeros(max(1, len(shelves.drives)), np.int64),
+        changes=make_changes(find_windows(machine, demand)),
     )
 
 
@@ -138,6 +149,7 @@ def _make_numbers(machine: Machine, demand: Demand, pool_count: int, sample_s: f
     if tapes and tapes.store:
         one.has_store = True
         one.interval_s, one.min_age_s = tapes.store.interval_s, tapes.store.min_age_s
+        one.is_after_recalls = tapes.store.after_recalls
     if isinstance(tapes, Tapes) and tapes.store:
         one.cartridge_bytes = tapes.store.cartridge_bytes
     if isinstance(tapes, Library):
@@ -192,6 +204,7 @@ def _make_classes(machine: Machine) -> tuple[Records, Records]:
         for tape, cap in zip(tapes, caps, strict=True)
         for disk in disks
     ]
+    resources.nominal = resources.capacity
     classes = make_records("classes", len(uses))
     classes.first, classes.second, classes.third, classes.cap = np.array(uses).T
     for one in classes:

@@ -2,7 +2,17 @@
 
 from tapewise.simulator.kernel.compiler import compiled
 from tapewise.simulator.kernel.heaps import append, enter
-from tapewise.simulator.kernel.tables import DRIVE, FETCHING, LOAD, LOADING, World
+from tapewise.simulator.kernel.tables import (
+    DRIVE,
+    EMPTY,
+    FETCHING,
+    LOAD,
+    LOADING,
+    RETURNING,
+    REWINDING,
+    UNLOADING,
+    World,
+)
 
 READ, WRITE = 1, 2
 
@@ -69,20 +79,45 @@ def find_kinds(world: World, number: int) -> int:
 
 
 @compiled
+def may_write(world: World, kinds: int) -> bool:
+    """Return whether a drive of these kinds may write, or must read what waits for a drive.
+
+    It may if enough other drives are free for the cartridges with recalls: empty, or about to be.
+    """
+    if not kinds & WRITE:
+        return False
+    if not world.machine[0].is_after_recalls or not kinds & READ:
+        return True
+    lack = 0
+    for place in range(world.state[0].waiting_count):
+        if find_kinds(world, world.waiting[place]) & READ:
+            lack += 1
+    for drive in range(len(world.drives)):
+        one = world.drives[drive]
+        is_free = one.step in (EMPTY, REWINDING, UNLOADING, RETURNING) and not one.is_out
+        if is_free and (one.kinds & READ):
+            lack -= 1
+    return lack <= 0
+
+
+@compiled
 def find_oldest(world: World, kinds: int) -> int:
     """Return the waiting cartridge whose oldest request a drive of these kinds should serve next, or -1.
 
+    With `is_after_recalls`, this is the one with the oldest recall, if there is any.
     All waiting cartridges are searched: few wait, unless the machine is overloaded.
     """
     found, oldest = -1, 0
+    has_recall, is_after_recalls = False, world.machine[0].is_after_recalls
     for place in range(world.state[0].waiting_count):
         number = world.waiting[place]
         wanted = find_kinds(world, number) & kinds
         if wanted & READ:
             ticket = world.jobs[world.queues[world.machine[0].cartridge_queue + number].head].ticket
-            if found < 0 or ticket < oldest:
+            if found < 0 or ticket < oldest or (is_after_recalls and not has_recall):
                 found, oldest = number, ticket
-        if wanted & WRITE:
+            has_recall = True
+        if (wanted & WRITE) and not (is_after_recalls and has_recall):
             ticket = world.cartridges[number].write_ticket
             if found < 0 or ticket < oldest:
                 found, oldest = number, ticket

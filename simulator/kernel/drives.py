@@ -13,11 +13,12 @@ from tapewise.simulator.kernel.cartridges import (
     end_loading,
     find_kinds,
     find_oldest,
+    may_write,
     take_back,
     take_out,
 )
 from tapewise.simulator.kernel.compiler import compiled
-from tapewise.simulator.kernel.heaps import enter, pop_first, push_event, sort_chosen
+from tapewise.simulator.kernel.heaps import enter, pop_first, prepend, push_event, sort_chosen
 from tapewise.simulator.kernel.locate import locate_s
 from tapewise.simulator.kernel.sharing import start_flow
 from tapewise.simulator.kernel.tables import (
@@ -27,6 +28,7 @@ from tapewise.simulator.kernel.tables import (
     LOCATE,
     LOCATING,
     MOUNTED,
+    OUT,
     READING,
     READY,
     RETURNING,
@@ -43,8 +45,8 @@ def _begin(world: World, drive: int, step: int) -> None:
     """Begin a step of a drive, and record how long the previous one took."""
     one, state = world.drives[drive], world.state[0]
     world.drive_spent[drive, one.step] += state.now_s - one.since_s
-    was_busy = one.step not in (EMPTY, MOUNTED)
-    is_busy = step not in (EMPTY, MOUNTED)
+    was_busy = one.step not in (EMPTY, OUT, MOUNTED)
+    is_busy = step not in (EMPTY, OUT, MOUNTED)
     if is_busy != was_busy:
         state.busy_drives += 1 if is_busy else -1
     one.step = step
@@ -58,6 +60,11 @@ def settle(world: World) -> None:  # noqa: PLR0912  # one branch per rule
     state.is_drive_wanted = False
     for drive in range(len(world.drives)):
         one = world.drives[drive]
+        if one.is_out:
+            _take_out_of_service(world, drive)
+            continue
+        if one.step == OUT:
+            _begin(world, drive, EMPTY)
         if one.step == MOUNTED:
             if find_kinds(world, one.cartridge) > 0:
                 _begin(world, drive, READY)
@@ -96,6 +103,24 @@ def settle(world: World) -> None:  # noqa: PLR0912  # one branch per rule
 
 
 @compiled
+def _take_out_of_service(world: World, drive: int) -> None:
+    """Let a drive return its cartridge and then do nothing; recalls in its list wait again."""
+    one = world.drives[drive]
+    if one.step == EMPTY:
+        _begin(world, drive, OUT)
+    elif one.step in (READY, MOUNTED):
+        count = one.list_count - one.list_place
+        for place in range(count):
+            # Jobs have numbers in the order in which they came.
+            world.chosen[place], world.weights[place] = world.drive_lists[drive, one.list_place + place], 0.0
+        one.list_place = one.list_count
+        sort_chosen(world, count)
+        for place in range(count - 1, -1, -1):
+            prepend(world, world.machine[0].cartridge_queue + one.cartridge, world.chosen[place])
+        _leave(world, drive)
+
+
+@compiled
 def _make_room(world: World) -> None:
     """Dismount unwanted cartridges, if more cartridges wait than drives are on their way to be empty."""
     for drive in range(len(world.drives)):
@@ -112,6 +137,7 @@ def _make_room(world: World) -> None:
             for other in range(len(world.drives)):
                 step = world.drives[other].step
                 is_leaving = step in (REWINDING, UNLOADING, RETURNING)
+                is_leaving = is_leaving and not world.drives[other].is_out
                 if is_leaving and (world.drives[other].kinds & kinds):
                     lack -= 1
             if lack > 0:
@@ -137,7 +163,7 @@ def _continue(world: World, drive: int) -> None:
         world.jobs[one.job].silo = one.group
         enter(world, one.job, LOCATE)
         target_bytes = world.files[world.jobs[one.job].file].position_bytes
-    elif cartridge.write_head >= 0 and (one.kinds & WRITE):
+    elif cartridge.write_head >= 0 and may_write(world, one.kinds):
         one.job = -1
         target_bytes = cartridge.end_bytes
     else:
@@ -251,7 +277,7 @@ def end_write(world: World, drive: int) -> int:
     cartridge.end_bytes += record.size_bytes
     one.head_bytes = cartridge.end_bytes
     cartridge.write_head = record.next
-    if cartridge.write_head >= 0:
+    if cartridge.write_head >= 0 and not one.is_out and may_write(world, one.kinds):
         _write(world, drive)
     else:
         _begin(world, drive, READY)

@@ -16,6 +16,7 @@ from tapewise.simulator.kernel.disk import ask_space, count_use, may_go, purge_i
 from tapewise.simulator.kernel.drives import end_recall, end_step, end_write, settle
 from tapewise.simulator.kernel.heaps import append, enter, pop_event, pop_first
 from tapewise.simulator.kernel.levels import end_interval, pass_time
+from tapewise.simulator.kernel.outages import make_changes
 from tapewise.simulator.kernel.sharing import end_flow, find_next_end, move, share, start_flow
 from tapewise.simulator.kernel.tables import (
     COMING,
@@ -40,7 +41,7 @@ from tapewise.simulator.kernel.tapes import (
 )
 from tapewise.simulator.kernel.tokens import ask_tokens, release_tokens
 
-NOTHING, FLOW_ENDS, HEAP, STORE, PURGE, LAZY, SUBMISSION = range(7)
+NOTHING, FLOW_ENDS, HEAP, STORE, PURGE, LAZY, CHANGE, SUBMISSION = range(8)
 
 
 @compiled_entry
@@ -57,7 +58,7 @@ def run_events(world: World, event_limit: int) -> bool:  # noqa: PLR0912, PLR091
     while state.unfinished_count > 0:
         if state.event_count >= last:
             return True
-        if state.is_drive_wanted:
+        if state.is_drive_wanted and not state.is_stopped:
             settle(world)
         if state.is_dirty:
             share(world)
@@ -65,14 +66,17 @@ def run_events(world: World, event_limit: int) -> bool:  # noqa: PLR0912, PLR091
         event, at_s = NOTHING, np.inf
         if flow_class >= 0:
             event, at_s = FLOW_ENDS, state.now_s + step_s
-        if state.heap_count > 0 and world.heap_times[0] < at_s:
-            event, at_s = HEAP, world.heap_times[0]
-        if state.store_s < at_s:
-            event, at_s = STORE, state.store_s
-        if state.purge_s < at_s:
-            event, at_s = PURGE, state.purge_s
-        if state.lazy_s < at_s:
-            event, at_s = LAZY, state.lazy_s
+        if not state.is_stopped:
+            if state.heap_count > 0 and world.heap_times[0] < at_s:
+                event, at_s = HEAP, world.heap_times[0]
+            if state.store_s < at_s:
+                event, at_s = STORE, state.store_s
+            if state.purge_s < at_s:
+                event, at_s = PURGE, state.purge_s
+            if state.lazy_s < at_s:
+                event, at_s = LAZY, state.lazy_s
+        if state.next_change < len(world.changes) and world.changes[state.next_change].at_s < at_s:
+            event, at_s = CHANGE, world.changes[state.next_change].at_s
         if state.next_job < world.machine[0].job_count:
             submitted_s = world.jobs[state.next_job].submitted_s
             if submitted_s < at_s:
@@ -106,6 +110,8 @@ def run_events(world: World, event_limit: int) -> bool:  # noqa: PLR0912, PLR091
             purge_if_wanted(world)
         elif event == LAZY:
             state.is_drive_wanted = True
+        elif event == CHANGE:
+            make_changes(world)
         else:
             job = state.next_job
             state.next_job += 1

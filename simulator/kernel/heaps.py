@@ -115,6 +115,16 @@ def append(world: World, queue: int, job: int) -> None:
 
 
 @compiled
+def prepend(world: World, queue: int, job: int) -> None:
+    """Put a job at the beginning of a queue."""
+    line = world.queues[queue]
+    world.jobs[job].next = line.head
+    if line.head < 0:
+        line.tail = job
+    line.head = job
+
+
+@compiled
 def pop_first(world: World, queue: int) -> int:
     """Remove and return the first job of a queue, which must not be empty."""
     line = world.queues[queue]

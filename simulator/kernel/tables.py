@@ -43,6 +43,7 @@ LATENCY_ENDS, LOAD_ENDS, STEP_ENDS = range(3)
 # each step. A drive that is READY chooses its next step before the next event.
 DRIVE_STEPS = (
     "empty",
+    "out",  # out of service, or the whole archive is
     "fetch",  # a robot brings the cartridge, or is waited for
     "load",
     "ready",
@@ -55,8 +56,12 @@ DRIVE_STEPS = (
     "return",  # a robot takes the cartridge back, or is waited for
 )
 (
-    EMPTY, FETCHING, LOADING, READY, LOCATING, READING, WRITING, MOUNTED, REWINDING, UNLOADING, RETURNING,
+    EMPTY, OUT, FETCHING, LOADING, READY, LOCATING, READING, WRITING, MOUNTED, REWINDING, UNLOADING,
+    RETURNING,
 ) = range(len(DRIVE_STEPS))  # fmt: skip
+
+# What a change of `World.changes` is about: what goes out of service or comes back.
+ARCHIVE, DISK, POOL, ONE_DRIVE, ROBOTS = range(5)
 
 # The first columns of a sample; one column per phase and one per resource follow.
 SAMPLE_COLUMNS = ("sample_s", "disk_used_bytes", "busy_ports_count", "busy_drives_count")
@@ -85,6 +90,7 @@ DTYPES: dict[str, list[tuple[str, str]]] = {
         ("has_store", "?"),
         ("interval_s", "f8"),
         ("min_age_s", "f8"),
+        ("is_after_recalls", "?"),  # nothing is written while a recall waits for a drive
         ("cartridge_bytes", "f8"),
         ("has_library", "?"),  # cartridges have an identity
         ("has_locate", "?"),
@@ -154,6 +160,11 @@ DTYPES: dict[str, list[tuple[str, str]]] = {
         ("mount_count", "i8"),
         ("recall_mount_count", "i8"),
         ("dismount_count", "i8"),
+        ("next_change", "i8"),
+        ("is_stopped", "?"),  # the whole archive is out of service
+        ("stopped_s", "f8"),  # since when
+        ("is_disk_out", "?"),
+        ("robots_out", "i8"),
     ],
     "jobs": [
         ("submitted_s", "f8"),
@@ -207,11 +218,15 @@ DTYPES: dict[str, list[tuple[str, str]]] = {
     "users": [("active_count", "i8")],
     "ports": [("is_busy", "?")],
     "ranges": [("first", "i8"), ("last", "i8")],
-    "pools": [("free_count", "i8")],
+    "pools": [
+        ("free_count", "i8"),  # below 0: so many drives go out of service once they are released
+        ("out_count", "i8"),
+    ],
     "silos": [("pool", "i8"), ("chain", "i8")],
     "drives": [
         ("group", "i8"),  # also its number in `silos`, and so its class of flows
         ("kinds", "i8"),
+        ("is_out", "?"),  # it takes no cartridge, and returns the one that it has
         ("load_s", "f8"),
         ("rewind_s", "f8"),
         ("unload_s", "f8"),
@@ -236,6 +251,7 @@ DTYPES: dict[str, list[tuple[str, str]]] = {
     ],
     "owners": [("turn", "i8")],
     "resources": [
+        ("nominal", "f8"),  # the capacity while nothing is out of service
         ("capacity", "f8"),
         ("remaining", "f8"),
         ("claim_count", "i8"),
@@ -252,6 +268,12 @@ DTYPES: dict[str, list[tuple[str, str]]] = {
         ("rate", "f8"),  # the rate of each flow
         ("work", "f8"),  # what each flow has moved since the class was last empty
         ("is_fixed", "?"),
+    ],
+    "changes": [
+        ("at_s", "f8"),
+        ("what", "i8"),
+        ("number", "i8"),  # of the pool or the drive
+        ("out_count", "i8"),  # how many are out of service from now on
     ],
 }
 
@@ -297,6 +319,7 @@ class World(NamedTuple):
     drive_spent: Floats  # drive x step
     waiting: Integers  # the cartridges that wait for a drive, in no order
     robot_line: Integers  # a ring of the drives that wait for a robot
+    changes: Records  # what goes out of service and comes back, in the order of time
 
 
 def make_records(name: str, count: int) -> Records:

@@ -5,7 +5,7 @@ import numpy as np
 from tapewise.simulator.kernel.cartridges import plan_write
 from tapewise.simulator.kernel.compiler import compiled
 from tapewise.simulator.kernel.disk import may_go
-from tapewise.simulator.kernel.heaps import append, enter, pop_first, push_event, sort_chosen
+from tapewise.simulator.kernel.heaps import append, enter, pop_first, prepend, push_event, sort_chosen
 from tapewise.simulator.kernel.sharing import start_flow
 from tapewise.simulator.kernel.tables import DRIVE, LOAD, LOAD_ENDS, World
 
@@ -28,11 +28,35 @@ def release_drive(world: World, job: int) -> None:
     """Pass a drive to the next job in its pool's queue, or free it."""
     pool = world.silos[world.jobs[job].silo].pool
     queue = world.machine[0].pool_queue + pool
-    if world.queues[queue].head >= 0:
-        _load(world, pop_first(world, queue))
+    if world.queues[queue].head >= 0 and world.pools[pool].free_count >= 0:
+        _load(world, _pop_next(world, queue))
     else:
         world.pools[pool].free_count += 1
         world.state[0].busy_drives -= 1
+
+
+@compiled
+def count_out(world: World, pool: int, out_count: int) -> None:
+    """Set how many drives of a pool are out of service; one that is in use goes out when it is released."""
+    one, queue = world.pools[pool], world.machine[0].pool_queue + pool
+    one.free_count += one.out_count - out_count
+    one.out_count = out_count
+    while one.free_count > 0 and world.queues[queue].head >= 0:
+        one.free_count -= 1
+        world.state[0].busy_drives += 1
+        _load(world, _pop_next(world, queue))
+
+
+@compiled
+def _pop_next(world: World, queue: int) -> int:
+    """Remove and return the first job of a drives' queue; the storing process may have to let one pass."""
+    machine = world.machine[0]
+    job = pop_first(world, queue)
+    if machine.is_after_recalls and job == machine.job_count and world.queues[queue].head >= 0:
+        passing = pop_first(world, queue)
+        prepend(world, queue, job)
+        job = passing
+    return job
 
 
 @compiled

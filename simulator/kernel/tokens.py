@@ -60,6 +60,27 @@ def release_tokens(world: World, job: int) -> None:
 
 
 @compiled
+def admit_waiting(world: World) -> None:
+    """Admit the jobs that waited while the archive was stopped, in the order in which they came."""
+    machine = world.machine[0]
+    if machine.is_joint:
+        _admit(world)
+        _name_causes(world)
+        return
+    while True:
+        chosen, ticket = -1, 0
+        for k in range(len(world.ranges)):
+            head = world.queues[machine.range_queue + k].head
+            if head >= 0 and _find_port(world, k) >= 0:
+                waited = world.jobs[head].ticket
+                if chosen < 0 or waited < ticket:
+                    chosen, ticket = k, waited
+        if chosen < 0:
+            return
+        _take_port(world, pop_first(world, machine.range_queue + chosen), _find_port(world, chosen))
+
+
+@compiled
 def _take_user(world: World, job: int) -> None:
     """In serialised queueing, take a user token, then ask for a port; first come, first served."""
     record = world.jobs[job]
@@ -76,7 +97,9 @@ def _take_user(world: World, job: int) -> None:
 
 @compiled
 def _find_port(world: World, size_range: int) -> int:
-    """Return the lowest free port for a range of sizes, or -1."""
+    """Return the lowest free port for a range of sizes, or -1. A stopped archive gives none."""
+    if world.state[0].is_stopped:
+        return -1
     for port in range(world.ranges[size_range].first, world.ranges[size_range].last + 1):
         if not world.ports[port].is_busy:
             return port

@@ -443,6 +443,38 @@ def test_a_long_trace_has_fewer_samples(filled: Warehouse) -> None:
     assert outcome.run.samples.height == 10_001
 
 
+def test_outages_as_measured_are_those_that_people_recorded(filled: Warehouse) -> None:
+    given = read(filled)
+    last_at = given.began_at + timedelta(seconds=float(given.trace["submitted_s"][-1]))
+    hours = [(-9, -8), (-1, 1), (2, 3), (4, None)]
+    rows = [
+        (given.began_at + timedelta(hours=start), end and given.began_at + timedelta(hours=end))
+        for start, end in hours
+    ]
+    rows.append((last_at + timedelta(seconds=1), None))
+    with filled.connect(Role.OWNER) as connection, connection.cursor() as cursor:
+        cursor.executemany(
+            "INSERT INTO core.outages (archive_id, kind, note, started_at, ended_at)"
+            " SELECT id, 'unscheduled', 'made up', %s, %s FROM core.archives WHERE name = 'llnl'",
+            rows,
+        )
+    outages = [{"what": "archive", "when": "as measured"}]
+    machine = Machine.model_validate(bundled_machine("llnl-unitree-1998").model_dump() | {"outages": outages})
+    outcome = simulate(filled, machine=machine)
+    last_s = (last_at - given.began_at).total_seconds()
+    assert [(one.begins_s, one.lasts_s) for one in outcome.machine.outages] == [
+        (0, 3600),
+        (7200, 3600),
+        (14400, last_s - 14400),
+    ]
+    assert outcome.run.totals.outages[0].outage_count == 3
+    with filled.connect(Role.READER) as connection:
+        text = "\n".join(describe_run(connection, get_run(connection, "rebuilt")))
+    assert "archive out of service 3 times" in text
+    with pytest.raises(TapewiseError, match='"as measured" needs the requests of an archive, not of file '):
+        plan_run(replace(given, demand="file", outages_s=None), machine, seed=1)
+
+
 def test_made_up_requests_stay_made_up_through_another_simulation(filled: Warehouse) -> None:
     with filled.connect(Role.OWNER) as connection:
         connection.execute("UPDATE core.archives SET kind = 'synthetic'")

@@ -15,7 +15,7 @@ from tapewise.schema.errors import MachineError
 from tapewise.simulator.demand.traces import check_trace
 from tapewise.simulator.kernel import locate
 from tapewise.simulator.kernel.events import run_events
-from tapewise.simulator.kernel.tables import EMPTY
+from tapewise.simulator.kernel.tables import EMPTY, OUT
 from tapewise.simulator.machines import Machine
 from tapewise.simulator.results import TIME_COLUMNS, Run
 from tapewise.simulator.runs import run_trace
@@ -422,6 +422,13 @@ def test_the_mean_wait_for_four_drives_is_that_of_erlangs_formula():
     assert half < 0.1 * means.mean()
 
 
+OUTAGES = [
+    {"what": "drives", "group": 1, "begins_s": 15, "lasts_s": 50, "every_s": 200},
+    {"what": "archive", "begins_s": 40, "lasts_s": 30},
+    {"what": "robots", "count": 1, "begins_s": 60, "lasts_s": 50, "every_s": 70},
+]
+
+
 def draw_library(data: st.DataObject) -> dict:
     roles = data.draw(st.sampled_from([["both"], ["read", "write"], ["both", "read"], ["write", "both"]]))
     return make_library(
@@ -452,6 +459,7 @@ def test_no_cartridge_is_in_two_drives_and_no_mount_is_lost(data, seed, span):
         disk__lvs_per_chain=3,
         disk__lv_bytes=data.draw(st.sampled_from([700, 10**6])),
         purge={"high_ratio": 0.8, "low_ratio": 0.5, "keep_s": 0},
+        outages=data.draw(st.sampled_from([(), OUTAGES])),
     )
     trace = draw_requests(seed, data.draw(st.integers(1, 60)), span)
     demand = check_trace(trace, machine)
@@ -461,8 +469,8 @@ def test_no_cartridge_is_in_two_drives_and_no_mount_is_lost(data, seed, span):
         inside = np.flatnonzero(drives.cartridge >= 0)
         assert (cartridges.drive[drives.cartridge[inside]] == inside).all()
         assert (cartridges.drive >= 0).sum() == len(inside)
-        assert set(inside) >= set(np.flatnonzero(drives.step != EMPTY))
-        assert 0 <= state.free_robots <= machine.tapes.robots.count
+        assert set(inside) >= set(np.flatnonzero((drives.step != EMPTY) & (drives.step != OUT)))
+        assert 0 <= state.free_robots + state.robots_out <= machine.tapes.robots.count
         waiting = world.waiting[: state.waiting_count]
         assert (cartridges.drive[waiting] < 0).all()
         assert (cartridges.place >= 0).sum() == state.waiting_count == len(set(waiting.tolist()))

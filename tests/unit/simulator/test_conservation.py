@@ -58,6 +58,18 @@ def draw_machine(data: st.DataObject) -> Machine:
         disk__allocation=data.draw(st.sampled_from(["lv_round_robin", "chain_round_robin"])),
         purge={"high_ratio": 0.8, "low_ratio": 0.6, "keep_s": data.draw(st.sampled_from([0, 40]))},
         tapes=tapes,
+        outages=data.draw(
+            st.sampled_from(
+                [
+                    (),
+                    [
+                        {"what": "archive", "begins_s": 20, "lasts_s": 30, "every_s": 95},
+                        {"what": "drives", "group": 2, "count": 1, "begins_s": 5, "lasts_s": 40},
+                        {"what": "disk", "begins_s": 45, "lasts_s": 10, "every_s": 70},
+                    ],
+                ]
+            )
+        ),
     )
 
 

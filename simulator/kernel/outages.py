@@ -1,0 +1,67 @@
+"""Outages: what goes out of service, and comes back.
+
+While the whole archive is out of service, it is as if time stopped in it: flows do not move, and steps
+that have begun end later by as long as it lasts. Only requests still come, and wait. Without the disk, only
+flows stop. Drives and robots end what they have begun, and then begin nothing more.
+"""
+
+from tapewise.simulator.kernel.compiler import compiled
+from tapewise.simulator.kernel.tables import ARCHIVE, DISK, ONE_DRIVE, OUT, POOL, World
+from tapewise.simulator.kernel.tapes import count_out
+from tapewise.simulator.kernel.tokens import admit_waiting
+
+
+@compiled
+def make_changes(world: World) -> None:
+    """Make all changes of this moment before anything else happens."""
+    state = world.state[0]
+    while state.next_change < len(world.changes):
+        change = world.changes[state.next_change]
+        if change.at_s > state.now_s:
+            break
+        state.next_change += 1
+        if change.what == ARCHIVE:
+            if change.out_count > 0:
+                state.is_stopped, state.stopped_s = True, state.now_s
+                _set_capacities(world)
+            else:
+                _restart(world)
+        elif change.what == DISK:
+            state.is_disk_out = change.out_count > 0
+            _set_capacities(world)
+        elif change.what == POOL:
+            count_out(world, change.number, change.out_count)
+        elif change.what == ONE_DRIVE:
+            world.drives[change.number].is_out = change.out_count > 0
+        else:
+            state.free_robots += state.robots_out - change.out_count
+            state.robots_out = change.out_count
+        state.is_drive_wanted = True
+
+
+@compiled
+def _set_capacities(world: World) -> None:
+    """Set what each resource can move now. A flow crosses a disk chain, or the network, or both."""
+    state, end = world.state[0], 2 + world.machine[0].chain_count
+    for r in range(len(world.resources)):
+        resource = world.resources[r]
+        is_out = state.is_stopped or (state.is_disk_out and 2 <= r < end)
+        resource.capacity = 0.0 if is_out else resource.nominal
+    state.is_dirty = True
+
+
+@compiled
+def _restart(world: World) -> None:
+    """Continue where the archive stopped. Clocks went on, so what they would have begun begins now."""
+    state = world.state[0]
+    state.is_stopped = False
+    _set_capacities(world)
+    seconds = state.now_s - state.stopped_s
+    for place in range(state.heap_count):
+        world.heap_times[place] += seconds
+    for drive in range(len(world.drives)):
+        world.drives[drive].since_s += seconds
+        world.drive_spent[drive, OUT] += seconds
+    state.store_s = max(state.store_s, state.now_s)
+    state.purge_s = max(state.purge_s, state.now_s)
+    admit_waiting(world)
