@@ -15,6 +15,7 @@ from urllib.parse import quote
 
 from colour_schemes import CATEGORICAL, SEQUENTIAL
 from flask import Flask, Response, redirect, request
+from source_limits import write_limits
 from superset import config
 from viewers import ViewerSecurityManager
 
@@ -79,6 +80,7 @@ FLASK_APP_MUTATOR = _lead_home
 ROW_LIMIT = 10_000
 # The datasets call functions of mart with the dashboard's filters as arguments. Superset quotes a viewer's
 # filter values (`where_in`) before inserting them into the SQL, and the SQL's role may only read mart.
+JINJA_CONTEXT_ADDONS = {"source_limits": write_limits}
 FEATURE_FLAGS = {"ENABLE_TEMPLATE_PROCESSING": True, "ALERT_REPORTS": False, "EMBEDDED_SUPERSET": False}
 
 # There is no Redis and no Celery: a single process answers all requests, and its cache consists of files.

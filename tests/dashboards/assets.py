@@ -40,6 +40,8 @@ OF_TAPES = {
 }
 # Charts that have nothing to show in the demo, in which nobody recorded an outage.
 EMPTY_IN_DEMO = {"recorded_changes"} | OF_TAPES
+# The source that has a limit of its own in conftest.py, in hours.
+LIMIT = ("example", "nft", 876_600.0)
 
 # The page about kept studies has no archive; test_what_if.py covers its charts.
 STUDIES = "what-if"
@@ -151,7 +153,12 @@ def _source(connection: psycopg.Connection, dataset: str, choice: Choice) -> tup
         names = [column["column_name"] for column in DATASETS[dataset]["columns"]]
         kept = {name: value for name, value in choice.values.items() if name in names}
         conditions = " AND ".join(["TRUE", *(f"{name} = %({name})s" for name in kept)])
-        return f"(SELECT * FROM mart.{dataset} WHERE {conditions}) AS answers", kept
+        rows = f"mart.{dataset}"
+        if dataset == "source_ages":
+            archive, source, hours = LIMIT
+            limit = f"CASE WHEN (archive, source) = ('{archive}', '{source}') THEN {hours} ELSE 26 END"
+            rows = f"(SELECT *, {limit} AS limit_h, FALSE AS is_explained FROM mart.source_states) AS states"
+        return f"(SELECT * FROM {rows} WHERE {conditions}) AS answers", kept
     values = {name: value for name, value in choice.values.items() if name != "time_preset"}
     arguments: dict[str, Any] = {"archive": chosen, **values}
     calls = {name: f"%({name})s" for name in arguments if name != "model"}
