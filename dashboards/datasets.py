@@ -4,8 +4,8 @@
 
 reads the catalogue of an upgraded warehouse and `sql/*/*/metadata.yaml`. A dataset is a view of mart, or a
 call of one of mart's functions. The dashboard's filters are the arguments of the call, so that the function
-reads only the requested months. choices.py contains the defaults for filters that choose nothing. notes.py,
-sources.py and studies.py contain datasets that are neither a view nor a call.
+reads only the requested months. choices.py contains the defaults for filters that choose nothing. marks.py,
+notes.py, sources.py and studies.py contain datasets that are neither a view nor a call.
 """
 
 import argparse
@@ -18,7 +18,7 @@ from typing import Any
 import psycopg
 import yaml
 
-from tapewise.dashboards import notes, sources, studies
+from tapewise.dashboards import marks, notes, sources, studies
 from tapewise.dashboards.choices import (
     ASKED,
     PERIODS,
@@ -136,6 +136,7 @@ _PRESETS_METADATA = {
 }
 # Datasets that are written elsewhere.
 WRITERS: dict[str, Callable[..., str]] = {
+    marks.NAME: marks.write_marks,
     notes.NAME: notes.write_notes,
     sources.NAME: sources.write_sources,
 }
@@ -146,6 +147,7 @@ OF_VIEWS = {
 }
 METADATA = {
     **{name: metadata for name, metadata in studies.METADATA.items() if name not in OF_VIEWS},
+    marks.NAME: marks.METADATA,
     notes.NAME: notes.METADATA,
     TIME_PRESETS: _PRESETS_METADATA,
 }

@@ -38,8 +38,10 @@ OF_TAPES = {
     for name, chart in CHARTS.items()
     if DATASET_NAMES.get(chart["dataset_uuid"]) in notes.OF_TAPES - {"recall_latencies"}
 }
+# Charts that other charts draw as annotations; test_marks.py covers them.
+MARKS = {name for name, chart in CHARTS.items() if DATASET_NAMES.get(chart["dataset_uuid"]) == "time_marks"}
 # Charts that have nothing to show in the demo, in which nobody recorded an outage.
-EMPTY_IN_DEMO = {"recorded_changes"} | OF_TAPES
+EMPTY_IN_DEMO = {"recorded_changes"} | OF_TAPES | MARKS
 # The source that has a limit of its own in conftest.py, in hours.
 LIMIT = ("example", "nft", 876_600.0)
 
@@ -96,13 +98,14 @@ class Choice:
         return "day" if days <= 100 else "week" if days <= 731 else "month"
 
     def apply(self, question: dict[str, Any]) -> dict[str, Any]:
-        """Return the chart's recorded question with these filters, and without post-processing."""
+        """Return the recorded question with these filters, without post-processing and annotations."""
         question = json.loads(json.dumps(question))
         for query in question["queries"]:
             query["filters"] += [
                 {"col": name, "op": "IN", "val": [value]} for name, value in self.values.items()
             ]
             query["post_processing"] = []
+            query["annotation_layers"] = []
             if self.since:
                 query["time_range"] = f"{self.since} : {self.until}"
         return question | {"force": True}
