@@ -108,12 +108,13 @@ def logins(service: Service) -> dict[str, str]:
     return read_logins(service.login_file)
 
 
-@pytest.fixture(scope="session")
+# Superset's tokens expire after 15 minutes, so each module has its own.
+@pytest.fixture(scope="module")
 def viewer(service: Service, logins: dict[str, str]) -> Api:
     return Api.log_in(service.address, "viewer", logins["viewer"])
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def admin(service: Service, logins: dict[str, str]) -> Api:
     return Api.log_in(service.address, "admin", logins["admin"])
 
