@@ -10,12 +10,13 @@ SUPERSET := .venv-superset
 # The warehouse that the dashboards show; by default the one of `make demo`.
 DASHBOARDS_HOME ?= $(or $(TAPEWISE_HOME),.demo)
 DASHBOARDS_PORT ?= 8088
-# The folder of two tools that are built with Go: the check of docker-compose.yml, and supercronic, the scheduler of its
-# service `ingest`.
+# The folder of three tools that are built with Go: the checks of docker-compose.yml and of Prometheus' alerts, and
+# supercronic, the scheduler of the service `ingest`.
 TOOLS := .tools
 # Processes of `make test`: one more than there are cores, because each process waits a fifth of the time.
 WORKERS ?= 3
 COMPOSE_GO_VERSION := v2.9.1
+PROMETHEUS_VERSION := v0.316.0
 SUPERCRONIC_VERSION := v0.2.48
 
 .DEFAULT_GOAL := help
@@ -62,11 +63,17 @@ dashboards-stop: $(VENV)/runtime.stamp  ## stop Superset and the PostgreSQL of i
 compose-secrets:  ## make the missing secrets of docker-compose.yml, in secrets/
 	@docker/make-secrets
 
-# The check is built in a Go module of its own, where Go records what it resolves from COMPOSE_GO_VERSION.
+# Each check is built in a Go module of its own, where Go records what it resolves from the version.
 $(TOOLS)/compose-check: tests/compose/check/main.go
 	@rm -rf $(TOOLS)/compose-check-module && mkdir -p $(TOOLS)/compose-check-module
 	@cp $< $(TOOLS)/compose-check-module/
 	@cd $(TOOLS)/compose-check-module && go mod init compose-check && go get github.com/compose-spec/compose-go/v2/cli@$(COMPOSE_GO_VERSION) \
+		&& CGO_ENABLED=0 go build -trimpath -o "$(CURDIR)/$@" .
+
+$(TOOLS)/rules-check: tests/compose/rules/main.go
+	@rm -rf $(TOOLS)/rules-check-module && mkdir -p $(TOOLS)/rules-check-module
+	@cp $< $(TOOLS)/rules-check-module/
+	@cd $(TOOLS)/rules-check-module && go mod init rules-check && go get github.com/prometheus/prometheus/model/rulefmt@$(PROMETHEUS_VERSION) \
 		&& CGO_ENABLED=0 go build -trimpath -o "$(CURDIR)/$@" .
 
 $(TOOLS)/supercronic-$(SUPERCRONIC_VERSION):
@@ -75,11 +82,11 @@ $(TOOLS)/supercronic-$(SUPERCRONIC_VERSION):
 	@mv $(TOOLS)/supercronic $@
 
 .PHONY: compose-tools
-compose-tools: $(TOOLS)/compose-check $(TOOLS)/supercronic-$(SUPERCRONIC_VERSION)
+compose-tools: $(TOOLS)/compose-check $(TOOLS)/rules-check $(TOOLS)/supercronic-$(SUPERCRONIC_VERSION)
 	@ln -sf supercronic-$(SUPERCRONIC_VERSION) $(TOOLS)/supercronic
 
 .PHONY: compose-check
-compose-check: $(VENV)/dev.stamp $(SUPERSET)/stamp compose-tools  ## check docker-compose.yml with Compose's own library, and run its services without Docker
+compose-check: $(VENV)/dev.stamp $(SUPERSET)/stamp compose-tools  ## check docker-compose.yml and the alerts with the libraries of Compose and Prometheus, and run the services without Docker
 	$(BIN)/python -m pytest tests/compose
 
 .PHONY: test

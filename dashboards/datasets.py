@@ -4,12 +4,13 @@
 
 reads the catalogue of an upgraded warehouse and `sql/*/*/metadata.yaml`. A dataset is a view of mart, or a
 call of one of mart's functions. The dashboard's filters are the arguments of the call, so that the function
-reads only the requested months. choices.py contains the defaults for filters that choose nothing. notes.py
-and studies.py contain datasets that are neither a view nor a call.
+reads only the requested months. choices.py contains the defaults for filters that choose nothing. marks.py,
+notes.py, sources.py and studies.py contain datasets that are neither a view nor a call.
 """
 
 import argparse
 import uuid
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from typing import Any
 import psycopg
 import yaml
 
-from tapewise.dashboards import notes, studies
+from tapewise.dashboards import marks, notes, sources, studies
 from tapewise.dashboards.choices import (
     ASKED,
     PERIODS,
@@ -133,6 +134,23 @@ _PRESETS_METADATA = {
     "one_row_is": "one row per length",
     "columns": {"place": "order in the filter", "time_preset": "the last days of the archive's data"},
 }
+# Datasets that are written elsewhere.
+WRITERS: dict[str, Callable[..., str]] = {
+    marks.NAME: marks.write_marks,
+    notes.NAME: notes.write_notes,
+    sources.NAME: sources.write_sources,
+}
+# Datasets with more columns than a view, and the descriptions of the others.
+OF_VIEWS = {
+    "study_runs": ("study_results", studies.METADATA["study_runs"]),
+    sources.NAME: ("source_states", sources.METADATA),
+}
+METADATA = {
+    **{name: metadata for name, metadata in studies.METADATA.items() if name not in OF_VIEWS},
+    marks.NAME: marks.METADATA,
+    notes.NAME: notes.METADATA,
+    TIME_PRESETS: _PRESETS_METADATA,
+}
 
 
 @dataclass(frozen=True)
@@ -148,8 +166,8 @@ class Dataset:
 
     def write_sql(self, *, with_filters: bool) -> str:
         """Write the query. Without filters, it can be run directly and has the same columns."""
-        if self.name == notes.NAME:
-            return notes.write_notes(with_filters=with_filters)
+        if self.name in WRITERS:
+            return WRITERS[self.name](with_filters=with_filters)
         if self.name == TIME_PRESETS:
             rows = ", ".join(f"({place}, '{name}')" for place, name in enumerate(PERIODS, start=1))
             return f"SELECT * FROM (VALUES {rows}) AS presets (place, time_preset)"  # noqa: S608  # ours
@@ -195,15 +213,12 @@ class Dataset:
         )
 
     def _read_metadata(self) -> dict[str, Any]:
-        if self.name == notes.NAME:
-            return notes.METADATA
-        if self.name == TIME_PRESETS:
-            return _PRESETS_METADATA
-        if self.name == "study_runs":
-            of_view = _read_metadata("study_results")
-            return of_view | {"columns": of_view["columns"] | studies.METADATA[self.name]["columns"]}
-        if self.name in studies.NAMES:
-            return studies.METADATA[self.name]
+        if self.name in METADATA:
+            return METADATA[self.name]
+        if self.name in OF_VIEWS:
+            view, changed = OF_VIEWS[self.name]
+            of_view = _read_metadata(view)
+            return of_view | changed | {"columns": of_view["columns"] | changed["columns"]}
         metadata = _read_metadata(self.name)
         if "columns_of" in metadata:
             metadata |= {"columns": _read_metadata(metadata["columns_of"])["columns"]}
@@ -287,7 +302,7 @@ def write_groupings(function: str) -> str:
 
 def list_datasets() -> list[Dataset]:
     """List all datasets by name."""
-    return [Dataset(name) for name in sorted([*VIEWS, *FUNCTIONS, *studies.NAMES, notes.NAME, TIME_PRESETS])]
+    return [Dataset(name) for name in sorted([*VIEWS, *FUNCTIONS, *studies.NAMES, *WRITERS, TIME_PRESETS])]
 
 
 class _Dumper(yaml.SafeDumper):

@@ -43,8 +43,8 @@ OF_TAPES = {
     *("drive_hours", "drives_busy", "mount_days", "mount_failures", "mount_steps", "recall_latencies"),
 }
 OF_ALL_TIME = {
-    *("failures", "line_fates", "morning_figures", "recorded_changes", "reject_news", "source_states"),
-    "workload_classes",
+    *("failures", "line_fates", "morning_figures", "recorded_changes", "reject_news", "source_ages"),
+    *("source_states", "workload_classes"),
 }
 METADATA = {
     "summary": "Which charts of a page have nothing to show for the filters, and why.",

@@ -12,6 +12,7 @@ also distinguishes them from a site's own assets, so that assets removed from `a
 Superset too.
 """
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from superset.app import create_app
 from superset_config import read_secret
 
 ASSETS = Path(__file__).parent / "assets"
+STYLE = Path(__file__).parent / "pages.css"
 VIEWER = "Tapewise viewer"
 # The permissions of Superset's role Gamma that a viewer needs to look, filter and download numbers. A viewer
 # may not create, change or share anything, write SQL, or see who else has an account.
@@ -68,11 +70,13 @@ def read_assets(reader_url: str) -> dict[str, str]:
     dashboards = [asset for name, asset in assets.items() if name.startswith("dashboards/")]
     dashboards.sort(key=lambda each: (*(each["slug"] != slug for slug in ORDER), each["dashboard_title"]))
     pages = {each["slug"]: each["dashboard_title"] for each in dashboards}
+    style = STYLE.read_text("utf-8")
     for name, asset in assets.items():
         if name.startswith("databases/"):
             contents[name] = yaml.safe_dump(asset | {"sqlalchemy_uri": reader_url})
         if name.startswith("dashboards/"):
-            contents[name] = yaml.safe_dump(place_descriptions(asset, descriptions, pages))
+            page = place_descriptions(asset, descriptions, pages)
+            contents[name] = yaml.safe_dump(page | {"css": f"{page['css']}\n{style}"})
     return contents
 
 
@@ -101,6 +105,35 @@ def import_assets(contents: dict[str, str], admin: Any) -> None:
 
     with override_user(admin):
         ImportAssetsCommand(contents).run()
+
+
+def set_annotations(contents: dict[str, str]) -> None:
+    """Give charts their annotations, which Superset's import leaves out.
+
+    The files name the charts that annotations draw by UUID, and Superset by number.
+    """
+    from superset import db
+    from superset.models.slice import Slice
+
+    charts = {str(chart.uuid): chart for chart in db.session.query(Slice)}
+    for name, text in contents.items():
+        asset = yaml.safe_load(text) if name.startswith("charts/") else {}
+        layers = asset.get("params", {}).get("annotation_layers")
+        if not layers:
+            continue
+        chart = charts[asset["uuid"]]
+        params, question = json.loads(chart.params), json.loads(chart.query_context)
+        params["annotation_layers"] = [_number(layer, charts) for layer in layers]
+        for query, recorded in zip(
+            question["queries"], json.loads(asset["query_context"])["queries"], strict=True
+        ):
+            query["annotation_layers"] = [_number(layer, charts) for layer in recorded["annotation_layers"]]
+        chart.params, chart.query_context = json.dumps(params), json.dumps(question)
+    db.session.commit()
+
+
+def _number(layer: dict[str, Any], charts: dict[str, Any]) -> dict[str, Any]:
+    return layer | {"value": charts[layer["value"]].id}
 
 
 def delete_what_is_gone(contents: dict[str, str]) -> list[str]:
@@ -153,6 +186,7 @@ def main() -> None:
         manager.sync_role_definitions()
         contents = read_assets(reader_url)
         import_assets(contents, set_user(manager, "admin", manager.find_role("Admin"), admin_password))
+        set_annotations(contents)
         gone = delete_what_is_gone(contents)
         set_user(manager, "viewer", grant_viewer(manager, contents), viewer_password)
     counts = {

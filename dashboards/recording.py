@@ -25,16 +25,19 @@ CHARTS, DASHBOARDS = ASSETS / "charts", ASSETS / "dashboards"
 READ_BY_API = ("viz_type", "x_axis")
 
 
-def normalise(question: dict[str, Any], filtered: set[str]) -> dict[str, Any]:
-    """Remove the dashboard's filters (on columns `filtered`) and what differs between Superset instances."""
+def normalise(question: dict[str, Any], filtered: set[str], uuids: dict[int, str]) -> dict[str, Any]:
+    """Remove the dashboard's filters (on columns `filtered`) and what differs between Superset instances.
+
+    Annotations name charts by number, and here by UUID.
+    """
     asked = question["form_data"]
     form = {key: asked[key] for key in READ_BY_API if key in asked}
     queries = []
     for query in question["queries"]:
         kept = [each for each in query["filters"] if each["col"] not in filtered]
-        queries.append(
-            {key: value for key, value in query.items() if key != "url_params"} | {"filters": kept}
-        )
+        layers = [layer | {"value": uuids[layer["value"]]} for layer in query["annotation_layers"]]
+        changed = {"filters": kept, "annotation_layers": layers}
+        queries.append({key: value for key, value in query.items() if key != "url_params"} | changed)
     return {
         "datasource": {"id": 0, "type": "table"},
         "force": False,
@@ -68,22 +71,26 @@ def main() -> None:
     dashboards = [
         yaml.safe_load(path.read_text(encoding="utf-8")) for path in sorted(DASHBOARDS.glob("*.yaml"))
     ]
+    uuid_of = {chart["slice_name"]: chart["uuid"] for chart in charts.values()}
     questions = {}
     # Log in as admin, because a viewer may only use SQL that charts have already recorded. The SQL of a
     # changed chart may be new.
     with open_browser(f"http://127.0.0.1:{given.port}/", "admin", logins["admin"]) as browser:
         titles = read_titles(browser)
+        uuids = {number: uuid_of[title] for number, title in titles.items() if title in uuid_of}
         for dashboard in dashboards:
             browser.open(f"superset/dashboard/{dashboard['slug']}/")
             filtered = list_filtered(dashboard)
             for answer in browser.answers:
                 if answer.chart_id is not None:
-                    questions[titles[answer.chart_id]] = normalise(answer.question, filtered)
+                    questions[titles[answer.chart_id]] = normalise(answer.question, filtered, uuids)
     for path, chart in charts.items():
+        if chart["slice_name"] not in questions:  # it is an annotation, which is on no page
+            continue
         question = questions[chart["slice_name"]]
         chart["query_context"] = json.dumps(question, sort_keys=True, ensure_ascii=False, indent=2)
         path.write_text(write_yaml(chart), encoding="utf-8")
-    print(f"{len(charts)} charts recorded in {CHARTS}")
+    print(f"{len(questions)} charts recorded in {CHARTS}")
 
 
 def read_titles(browser: Browser) -> dict[int, str]:

@@ -8,6 +8,7 @@ database, its log and the passwords are in the home's folder `superset`, which o
 """
 
 import argparse
+import json
 import os
 import secrets
 import signal
@@ -152,6 +153,7 @@ class Service:
             "SUPERSET_CONFIG_PATH": str(FOLDER / "superset_config.py"),
             "SUPERSET_STATE_FOLDER": str(self.folder),
             "SUPERSET_METADATA_URL": f"sqlite:///{self.folder / 'superset.db'}?timeout=30",
+            "TAPEWISE_SOURCE_LIMITS": json.dumps(self._list_limits()),
             "TAPEWISE_READER_URL": reader_url.replace("postgresql://", "postgresql+psycopg2://", 1),
         }
         for name in ("SUPERSET_SECRET_KEY", "SUPERSET_ADMIN_PASSWORD", "SUPERSET_VIEWER_PASSWORD"):
@@ -161,6 +163,14 @@ class Service:
                 file.write_text(secrets.token_urlsafe(36), encoding="utf-8")
             environment[name] = file.read_text(encoding="utf-8")
         return environment
+
+    def _list_limits(self) -> list[tuple[str, str, float]]:
+        """List the archive, the source and the limit in hours of each source in `tapewise.toml`."""
+        return [
+            (archive.name, source.name, source.silent_after_hours)
+            for archive in self.settings.archives
+            for source in archive.sources
+        ]
 
     def _run(self, what: str, program: str, *arguments: str, environment: dict[str, str]) -> None:
         """Run a program of Superset's environment and wait for it; its output goes to the log.

@@ -11,10 +11,13 @@ Superset does not start if one of them is missing.
 
 import os
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 from colour_schemes import CATEGORICAL, SEQUENTIAL
 from flask import Flask, Response, redirect, request
+from jinja2 import ChoiceLoader, FileSystemLoader
+from source_limits import write_limits
 from superset import config
 from viewers import ViewerSecurityManager
 
@@ -38,6 +41,7 @@ SQLALCHEMY_DATABASE_URI = read_secret("SUPERSET_METADATA_URL")
 DATA_DIR = read_secret("SUPERSET_STATE_FOLDER")
 
 APP_NAME = "Tapewise"
+TEMPLATES = Path(__file__).parent / "templates"
 # The logo is the name, as a picture of its text, and leads to the first page.
 _LOGO = (
     "<svg xmlns='http://www.w3.org/2000/svg' width='110' height='24'><text x='0' y='18'"
@@ -50,20 +54,24 @@ def _write_logo(colour: str) -> str:
     return "data:image/svg+xml," + quote(_LOGO.format(colour=colour))
 
 
-# A legend of box plots would only name the parts of a box.
-_CHARTS = {"echartsOptionsOverridesByChartType": {"box_plot": {"legend": {"show": False}}}}
-THEME_DEFAULT = _CHARTS | {
-    "token": config.THEME_DEFAULT["token"]
-    | {"brandLogoAlt": APP_NAME, "brandLogoUrl": _write_logo("#0072b2"), "brandLogoHref": HOME}
-}
-THEME_DARK = (
-    config.THEME_DARK
-    | _CHARTS
-    | {
-        "token": config.THEME_DARK.get("token", {})
-        | {"brandLogoAlt": APP_NAME, "brandLogoUrl": _write_logo("#56b4e9"), "brandLogoHref": HOME}
+def _write_theme(theme: dict[str, Any], link: str, grey: str) -> dict[str, Any]:
+    """Return Superset's theme with our logo, colours of links and grey text, and settings of charts."""
+    tokens = {"brandLogoAlt": APP_NAME, "brandLogoUrl": _write_logo(link), "brandLogoHref": HOME}
+    # Superset's own have less than 4.5:1 on their ground.
+    tokens |= {"colorLink": link, "colorTextTertiary": grey}
+    return theme | {
+        "token": theme.get("token", {}) | tokens,
+        "echartsOptionsOverridesByChartType": {
+            # A legend of box plots would only name the parts of a box.
+            "box_plot": {"legend": {"show": False}},
+            # Bars have patterns besides colours.
+            "echarts_timeseries_bar": {"aria": {"enabled": True, "decal": {"show": True}}},
+        },
     }
-)
+
+
+THEME_DEFAULT = _write_theme(config.THEME_DEFAULT, link="#0072b2", grey="#666666")
+THEME_DARK = _write_theme(config.THEME_DARK, link="#56b4e9", grey="#a6a6a6")
 
 
 def _find_home() -> Response | None:
@@ -71,14 +79,17 @@ def _find_home() -> Response | None:
     return redirect(HOME) if request.path in ("/", "/superset/welcome/") else None
 
 
-def _lead_home(app: Flask) -> None:
+def _prepare(app: Flask) -> None:
     app.before_request(_find_home)
+    # Our templates come before Superset's own.
+    app.jinja_loader = ChoiceLoader([FileSystemLoader(TEMPLATES), app.jinja_loader])
 
 
-FLASK_APP_MUTATOR = _lead_home
+FLASK_APP_MUTATOR = _prepare
 ROW_LIMIT = 10_000
 # The datasets call functions of mart with the dashboard's filters as arguments. Superset quotes a viewer's
 # filter values (`where_in`) before inserting them into the SQL, and the SQL's role may only read mart.
+JINJA_CONTEXT_ADDONS = {"source_limits": write_limits}
 FEATURE_FLAGS = {"ENABLE_TEMPLATE_PROCESSING": True, "ALERT_REPORTS": False, "EMBEDDED_SUPERSET": False}
 
 # There is no Redis and no Celery: a single process answers all requests, and its cache consists of files.

@@ -2,8 +2,8 @@
 
 Superset allows all users who may read a dataset to put SQL expressions into their requests for data. These
 expressions run as the role that reads mart, so they reveal nothing new, but they can call functions, take
-locks, and keep the server busy. Users who may not write charts may only use the expressions of existing
-charts, columns, and Superset's aggregates.
+locks, and keep the server busy. Users who may not write charts may only use the expressions and annotations
+of existing charts, columns, and Superset's aggregates.
 """
 
 import json
@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from freshness import find_last_change
+from source_limits import write_limits
 from superset.errors import ErrorLevel, SupersetError, SupersetErrorType
 from superset.exceptions import SupersetSecurityException
 from superset.security import SupersetSecurityManager
@@ -39,14 +40,14 @@ class ViewerSecurityManager(SupersetSecurityManager):
             )
 
     def get_rls_cache_key(self, datasource: Any) -> list[str]:
-        """Return what an answer depends on besides its query: Superset's own key and the last change."""
+        """Return what an answer depends on besides its query: also on the last change, and on the limits."""
         key: list[str] = super().get_rls_cache_key(datasource)
         if str(datasource.database.uuid) == WAREHOUSE:
-            key = [*key, find_last_change(datasource.database)]
+            key = [*key, find_last_change(datasource.database), write_limits()]
         return key
 
     def _find_known(self) -> set[str]:
-        """Return the expressions of all charts, and the names of all columns."""
+        """Return the expressions and annotations of all charts, and the names of all columns."""
         from superset import db
         from superset.connectors.sqla.models import TableColumn
         from superset.models.slice import Slice
@@ -54,7 +55,10 @@ class ViewerSecurityManager(SupersetSecurityManager):
         known = {plain(name) for (name,) in db.session.query(TableColumn.column_name).distinct()}
         for params, question in db.session.query(Slice.params, Slice.query_context):
             for text in (params, question):
-                known |= set(find_expressions(json.loads(text))) if text else set()
+                if text:
+                    content = json.loads(text)
+                    known |= set(find_expressions(content))
+                    known |= {write_layer(layer) for layer in content.get("annotation_layers", [])}
         return known
 
 
@@ -65,8 +69,13 @@ def find_sql(query: Any) -> Iterator[str]:
     asked += [each.get("col") for each in query.filter]
     yield from find_expressions([each for each in asked if isinstance(each, dict)])
     yield from find_expressions({name: (query.extras or {}).get(name) for name in ("where", "having")})
-    if query.annotation_layers:
-        yield "annotations"
+    yield from (write_layer(layer) for layer in query.annotation_layers)
+
+
+def write_layer(layer: dict[str, Any]) -> str:
+    """Write what decides which data an annotation reads. It runs the query of a chart."""
+    read = [layer.get(name) for name in ("sourceType", "value", "overrides")]
+    return f"annotation {json.dumps(read, sort_keys=True)}"
 
 
 def find_expressions(part: Any) -> Iterator[str]:

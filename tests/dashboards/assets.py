@@ -41,8 +41,12 @@ OF_TAPES = {
     for name, chart in CHARTS.items()
     if DATASET_NAMES.get(chart["dataset_uuid"]) in notes.OF_TAPES - {"recall_latencies"}
 }
+# Charts that other charts draw as annotations; test_marks.py covers them.
+MARKS = {name for name, chart in CHARTS.items() if DATASET_NAMES.get(chart["dataset_uuid"]) == "time_marks"}
 # Charts that have nothing to show in the demo, in which nobody recorded an outage.
-EMPTY_IN_DEMO = {"recorded_changes"} | OF_TAPES
+EMPTY_IN_DEMO = {"recorded_changes"} | OF_TAPES | MARKS
+# The source that has a limit of its own in conftest.py, in hours.
+LIMIT = ("example", "nft", 876_600.0)
 
 # The page about kept studies has no archive; test_what_if.py covers its charts.
 STUDIES = "what-if"
@@ -97,13 +101,14 @@ class Choice:
         return "day" if days <= 100 else "week" if days <= 731 else "month"
 
     def apply(self, question: dict[str, Any]) -> dict[str, Any]:
-        """Return the chart's recorded question with these filters, and without post-processing."""
+        """Return the recorded question with these filters, without post-processing and annotations."""
         question = json.loads(json.dumps(question))
         for query in question["queries"]:
             query["filters"] += [
                 {"col": name, "op": "IN", "val": [value]} for name, value in self.values.items()
             ]
             query["post_processing"] = []
+            query["annotation_layers"] = []
             if self.since:
                 query["time_range"] = f"{self.since} : {self.until}"
         return question | {"force": True}
@@ -154,7 +159,12 @@ def _source(connection: psycopg.Connection, dataset: str, choice: Choice) -> tup
         names = [column["column_name"] for column in DATASETS[dataset]["columns"]]
         kept = {name: value for name, value in choice.values.items() if name in names}
         conditions = " AND ".join(["TRUE", *(f"{name} = %({name})s" for name in kept)])
-        return f"(SELECT * FROM mart.{dataset} WHERE {conditions}) AS answers", kept
+        rows = f"mart.{dataset}"
+        if dataset == "source_ages":
+            archive, source, hours = LIMIT
+            limit = f"CASE WHEN (archive, source) = ('{archive}', '{source}') THEN {hours} ELSE 26 END"
+            rows = f"(SELECT *, {limit} AS limit_h, FALSE AS is_explained FROM mart.source_states) AS states"
+        return f"(SELECT * FROM {rows} WHERE {conditions}) AS answers", kept
     values = {name: value for name, value in choice.values.items() if name != "time_preset"}
     arguments: dict[str, Any] = {"archive": chosen, **values}
     calls = {name: f"%({name})s" for name in arguments if name != "model"}

@@ -21,10 +21,11 @@ from tapewise.dashboards.service import Service
 from tapewise.examples.tape_days import write_days
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.settings import Settings
+from tapewise.schema.sites import ArchiveSettings, SourceSettings
 from tapewise.schema.tables.upgrade import open_ready_warehouse
 from tests.conftest import DEMO_HOME
 from tests.dashboards.api import Api
-from tests.dashboards.assets import TAPES
+from tests.dashboards.assets import LIMIT, TAPES, ZONES
 from tests.dashboards.kept_studies import insert_studies
 
 TREE = Path(__file__).resolve().parents[2]
@@ -40,7 +41,10 @@ def find_port() -> int:
 def service() -> Iterator[Service]:
     home = Path(tempfile.mkdtemp(prefix="tapewise-dashboards-"))
     home.chmod(0o755)  # when run as root, the server's own account must get in
-    service = Service(Settings(home=home), find_port())
+    archive, source, limit_h = LIMIT
+    limited = SourceSettings(format=source, paths=("*.log",), silent_after_hours=limit_h)
+    archives = (ArchiveSettings(name=archive, timezone=ZONES[archive], sources=(limited,)),)
+    service = Service(Settings(home=home, archives=archives), find_port())
     try:
         if DEMO_HOME:
             subprocess.run(["cp", "-a", f"{DEMO_HOME}/.", home], check=True)
@@ -104,12 +108,13 @@ def logins(service: Service) -> dict[str, str]:
     return read_logins(service.login_file)
 
 
-@pytest.fixture(scope="session")
+# Superset's tokens expire after 15 minutes, so each module has its own.
+@pytest.fixture(scope="module")
 def viewer(service: Service, logins: dict[str, str]) -> Api:
     return Api.log_in(service.address, "viewer", logins["viewer"])
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def admin(service: Service, logins: dict[str, str]) -> Api:
     return Api.log_in(service.address, "admin", logins["admin"])
 

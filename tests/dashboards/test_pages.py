@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import yaml
+from playwright.sync_api import Page
 
 from tapewise.dashboards.browser import TIMEOUT_MS, WINDOW, Browser, open_browser
 from tapewise.dashboards.recording import list_filtered, normalise
@@ -26,6 +27,18 @@ from tests.dashboards.assets import (
 from tests.dashboards.kept_studies import NEWEST
 
 BLANK_BYTES = 100_000  # the smallest picture has 200 kB; a page without its charts had 47 kB
+NODE = Path(__file__).resolve().parents[2] / ".tools" / "node" / "node_modules"
+PHONE = {"width": 390, "height": 9000}
+DARK_GROUND = "rgb(0, 0, 0)"
+# What axe-core looks at: the grid with our charts, texts and colours. The menu, the filter bar and the header
+# are Superset's: there, the grey of "No filter" has 1.8:1, for example.
+OURS = {"include": [["[data-test='grid-container']"]]}
+OFF = {"enabled": False}
+# Rules about the markup that Superset gives each chart.
+NOT_OURS = {
+    "aria-prohibited-attr": "ECharts labels its <div>, which has no role",
+    "label-content-name-mismatch": "the button that lists a chart's filters shows only their number",
+}
 
 
 @pytest.fixture(scope="module")
@@ -91,9 +104,7 @@ def test_a_dashboard_is_drawn_completely(browser: Browser, pictures: Path, name:
     browser.page.remove_listener("response", watch)
     column, shown = ("study", NEWEST) if name == STUDIES else ("archive", SHOWN.get(name, "example"))
     check_questions(browser, DASHBOARDS[name], column, shown)
-    # The window is tall enough; a full-page screenshot would change its height and reload the charts.
-    browser.page.screenshot(path=pictures / f"{name}.png")
-    assert (pictures / f"{name}.png").stat().st_size > BLANK_BYTES
+    take_pictures(browser, pictures, name)
     # Superset's pages report each visit to a third party, but our Content Security Policy prevents this.
     assert [each for each in problems if "scarf" not in each] == refused == []
     assert all("violates the following Content Security Policy" in each for each in problems)
@@ -105,11 +116,52 @@ def test_a_dashboard_is_drawn_completely(browser: Browser, pictures: Path, name:
     assert said in browser.page.locator(".slice_container").first.inner_text()
 
 
+def take_pictures(browser: Browser, pictures: Path, name: str) -> None:
+    """Keep pictures in light, grey and dark and of a phone, from one load, and check each look."""
+    page = browser.page
+    answer_count = len(browser.answers)
+
+    def take(look: str) -> None:
+        # The window is tall enough; a full-page screenshot would change its height and reload the charts.
+        path = pictures / f"{name}{look}.png"
+        page.screenshot(path=path)
+        assert path.stat().st_size > BLANK_BYTES
+
+    page.evaluate((NODE / "axe-core" / "axe.min.js").read_text())
+    take("")
+    check_access(page)
+    page.evaluate("document.documentElement.style.filter = 'grayscale(1)'")
+    take("-grey")
+    page.evaluate("document.documentElement.style.filter = ''")
+    page.emulate_media(color_scheme="dark")
+    browser.wait()  # until charts are drawn again
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == DARK_GROUND
+    take("-dark")
+    check_access(page)
+    page.emulate_media(color_scheme="light")
+    page.set_viewport_size(PHONE)
+    browser.wait()
+    take("-phone")
+    # Nothing sticks out of the window, apart from what scrolls in its own box.
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    page.set_viewport_size(WINDOW)
+    assert len(browser.answers) == answer_count
+
+
+def check_access(page: Page) -> None:
+    """Assert that axe-core finds nothing in our part of the page."""
+    found = page.evaluate("([where, rules]) => axe.run(where, {rules})", [OURS, dict.fromkeys(NOT_OURS, OFF)])
+    assert len(found["passes"]) > 10
+    assert [(each["id"], [node["html"] for node in each["nodes"]]) for each in found["violations"]] == []
+
+
 def check_questions(browser: Browser, dashboard: dict[str, Any], column: str, shown: str) -> None:
     """Assert that the open page asked the recorded questions about the archive or study in its filter."""
     listed = browser.ask("api/v1/chart/?q=(page_size:200,columns:!(id,slice_name))")
     titles = {chart["id"]: chart["slice_name"] for chart in listed["result"]}
     recorded = {chart["slice_name"]: json.loads(chart["query_context"]) for chart in CHARTS.values()}
+    uuid_of = {chart["slice_name"]: chart["uuid"] for chart in CHARTS.values()}
+    uuids = {number: uuid_of[title] for number, title in titles.items() if title in uuid_of}
     answers = [answer for answer in browser.answers if answer.chart_id is not None]
     assert {titles[answer.chart_id] for answer in answers} == {
         CHARTS[chart]["slice_name"] for chart in charts_of(dashboard)
@@ -120,7 +172,7 @@ def check_questions(browser: Browser, dashboard: dict[str, Any], column: str, sh
             # This morning has no period, and the strip shows all days.
             periods = [each["val"] for each in query["filters"] if each["col"] == "time_preset"]
             assert periods in ([["last 90 days"]], []), periods
-        asked = normalise(answer.question, list_filtered(dashboard))
+        asked = normalise(answer.question, list_filtered(dashboard), uuids)
         title = titles[answer.chart_id]
         assert asked == recorded[title], f"{title}: run `python -m tapewise.dashboards.recording`"
 
@@ -128,9 +180,10 @@ def check_questions(browser: Browser, dashboard: dict[str, Any], column: str, sh
 def test_a_viewer_begins_with_this_morning(browser: Browser, pictures: Path) -> None:
     """All of the page is seen at once on a usual screen, apart from the table of empty charts."""
     browser.page.set_viewport_size({"width": 1440, "height": 900})
-    for path in ("", "superset/welcome/"):
-        browser.open(path)
-        assert browser.page.url.startswith(f"{browser.address}superset/dashboard/tapewise-morning/")
+    browser.open("")
+    assert browser.page.url.startswith(f"{browser.address}superset/dashboard/tapewise-morning/")
+    asked = browser.page.context.request.get(f"{browser.address}superset/welcome/", max_redirects=0)
+    assert asked.headers["location"] == "/superset/dashboard/tapewise-morning/"
     charts = browser.page.locator("[data-test=chart-grid-component]")
     for number in range(charts.count() - 1):
         box = charts.nth(number).bounding_box()
@@ -178,7 +231,6 @@ def find_answers(browser: Browser, title: str) -> list[list[dict[str, Any]]]:
 
 
 def test_a_renamed_column_is_noticed(browser: Browser, warehouse: Warehouse) -> None:
-    check_page(browser, "data-quality")
     with warehouse.connect(Role.OWNER, autocommit=True) as owner:
         owner.execute("ALTER VIEW mart.line_fates RENAME COLUMN reason TO cause")
     try:

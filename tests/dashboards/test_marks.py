@@ -1,0 +1,131 @@
+"""Charts over time draw the recorded outages and changes of the archive and time in the page's filters."""
+
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from tapewise.schema.database import Role, Warehouse
+from tests.dashboards.api import Api
+from tests.dashboards.assets import CHARTS, MARKS, Choice
+from tests.dashboards.test_charts import dataset_id
+
+# Local times: Los Angeles is 8 hours behind after 25 October, 7 before. The second outage has no end.
+OUTAGES = [("1998-10-21 20:00-07", "1998-10-23 05:00-07"), ("1998-10-31 12:00-08", None)]
+CHANGE = "1998-10-28 00:00-08"
+
+
+@pytest.fixture
+def recorded(warehouse: Warehouse) -> Iterator[None]:
+    with warehouse.connect(Role.OWNER, autocommit=True) as owner:
+        for since, until in OUTAGES:
+            owner.execute(
+                "INSERT INTO core.outages (archive_id, kind, note, started_at, ended_at)"
+                " SELECT id, 'scheduled', 'test', %s, %s FROM core.archives WHERE name = 'example'",
+                [since, until],
+            )
+        owner.execute(
+            "INSERT INTO core.config_changes (archive_id, kind, note, started_at)"
+            " SELECT id, 'other', 'test', %s FROM core.archives WHERE name = 'example'",
+            [CHANGE],
+        )
+        try:
+            yield
+        finally:
+            owner.execute("DELETE FROM core.outages WHERE note = 'test'")
+            owner.execute("DELETE FROM core.config_changes WHERE note = 'test'")
+
+
+def list_numbers(viewer: Api) -> dict[str, int]:
+    """The numbers of the charts in this Superset, by UUID."""
+    charts = viewer.get("api/v1/chart/?q=(page_size:200,columns:!(id,slice_name))").json["result"]
+    uuids = {chart["slice_name"]: chart["uuid"] for chart in CHARTS.values()}
+    return {uuids[chart["slice_name"]]: chart["id"] for chart in charts}
+
+
+def ask(viewer: Api, name: str, choice: Choice, **changed: Any) -> Any:
+    """Ask what a page asks for the chart, with its annotations; return the reply."""
+    numbers = list_numbers(viewer)
+    question = choice.apply(json.loads(CHARTS[name]["query_context"]))
+    question["datasource"] = {"id": dataset_id(viewer, CHARTS[name]["dataset_uuid"]), "type": "table"}
+    layers = CHARTS[name]["params"]["annotation_layers"]
+    question["queries"][0]["annotation_layers"] = [
+        layer | {"value": numbers[layer["value"]]} | changed for layer in layers
+    ]
+    return viewer.post("api/v1/chart/data", question | {"force": False})
+
+
+def read_marks(viewer: Api, name: str, choice: Choice) -> dict[str, list[tuple[str, str]]]:
+    (result,) = ask(viewer, name, choice).json["result"]
+    return {
+        what: [(write_time(row["starts_at"]), write_time(row["ends_at"])) for row in found["records"]]
+        for what, found in result["annotation_data"].items()
+    }
+
+
+def write_time(since_1970_ms: float) -> str:
+    return f"{datetime.fromtimestamp(since_1970_ms / 1000, UTC):%m-%d %H:%M}"
+
+
+FIRST, LAST = ("10-20 12:00", "10-23 12:00"), ("10-30 12:00", "10-31 12:00")
+CHANGED = ("10-27 12:00", "10-28 12:00")
+EXAMPLE = {"archive": "example"}
+
+
+ASKED = [
+    # A bar is drawn half before and half after the beginning of its day.
+    ("transfers_by_day", Choice(), [FIRST, LAST], [CHANGED]),
+    ("transfers_by_day", Choice({"archive": "example-on-llnl"}), [], []),
+    ("transfers_by_day", Choice(EXAMPLE | {"time_preset": "last 7 days"}), [LAST], [CHANGED]),
+    # The range begins on the second day of the outage, and ends before the others.
+    (
+        "transfers_by_day",
+        Choice(EXAMPLE, "1998-10-22T00:00:00", "1998-10-28T00:00:00"),
+        [("10-21 12:00", "10-23 12:00")],
+        [],
+    ),
+    # In a year, bars are weeks that begin on Mondays. The last outage ends with the range.
+    (
+        "transfers_by_day",
+        Choice(EXAMPLE, "1998-01-01T00:00:00", "1999-01-01T00:00:00"),
+        [("10-15 12:00", "10-22 12:00"), ("10-22 12:00", "12-31 12:00")],
+        [("10-22 12:00", "10-29 12:00")],
+    ),
+    (
+        "mounts_per_hour",
+        Choice(EXAMPLE, "1998-10-21T00:00:00", "1998-10-29T00:00:00"),
+        [("10-21 19:30", "10-23 04:30")],
+        [("10-27 23:30", "10-28 00:30")],
+    ),
+]
+
+
+def test_marks_are_those_of_the_filters(viewer: Api, recorded: None) -> None:
+    """All are asked before anything changes, so an answer that was kept for others would be noticed."""
+    for name, choice, outages, changes in ASKED:
+        assert read_marks(viewer, name, choice) == {"outage": outages, "change": changes}, choice
+
+
+def test_a_viewer_may_only_ask_for_the_marks_of_charts(viewer: Api, admin: Api) -> None:
+    assert ask(viewer, "transfers_by_day", Choice()).status == 200
+    other = list_numbers(viewer)[CHARTS["top_users"]["uuid"]]
+    for changed in ({"value": other}, {"overrides": {"time_range": "Last week"}}):
+        assert ask(viewer, "transfers_by_day", Choice(), **changed).status == 403
+        assert ask(admin, "transfers_by_day", Choice(), **changed).status == 200
+
+
+def test_every_chart_over_days_or_hours_has_marks() -> None:
+    """Charts of what is to come have none, and months as text have no place for them."""
+    of_time = {
+        name
+        for name, chart in CHARTS.items()
+        if chart["params"].get("x_axis") in ("shown_on", "starts_on")
+        or "AT TIME ZONE" in str(chart["params"].get("x_axis"))
+    }
+    drawn = {layer["value"] for name in of_time for layer in CHARTS[name]["params"]["annotation_layers"]}
+    assert drawn == {CHARTS[name]["uuid"] for name in MARKS}
+    for name in of_time:
+        kinds = [layer["annotationType"] for layer in CHARTS[name]["params"]["annotation_layers"]]
+        assert kinds == ["INTERVAL", "EVENT"], name
