@@ -118,8 +118,8 @@ def _settle_format(detection: Detection) -> Format:
         raise LogFileError(
             f"{detection.path}: no format detected: its lines are of two formats: {best}, {second} of"
             f" {detection.line_count:,} lines",
-            hint=f"Write the lines of each format into a file of its own. Or give --format {name}: the lines of"
-            f" {other} are then rejected.",
+            hint=f"Write the lines of each format into a file of its own. Or give --format {name}: the lines"
+            f" of {other} are then rejected.",
         )
     raise LogFileError(
         f"{detection.path}: no format detected: {best}, {second} of {detection.line_count:,} lines",

@@ -224,7 +224,7 @@ def _list_zip(archive: _Archive) -> Iterator[Member]:
 
 
 def _open_zip(file: BinaryIO) -> zipfile.ZipFile:
-    """Open a zip archive. Its list of files comes last, so a cut one begins as a zip does, but has no list."""
+    """Open a zip archive. A cut one begins as others do, but lacks the list of files, which comes last."""
     try:
         return zipfile.ZipFile(file)
     except zipfile.BadZipFile as error:

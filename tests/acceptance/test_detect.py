@@ -97,8 +97,8 @@ def test_files_of_a_mixed_folder_are_loaded_into_the_source_of_their_format(tape
         "nft.log: read as nft, detected from its lines",
         "hsi.log: read as hsi, detected from its lines",
         "cond.971001: read as cond, detected from its lines",
-        "tapewise: half.log: no format detected: its lines are of two formats: nft fits 60.0 %, hsi fits 40.0 %"
-        " of 10 lines",
+        "tapewise: half.log: no format detected: its lines are of two formats: nft fits 60.0 %, hsi fits"
+        " 40.0 % of 10 lines",
         "tapewise: 1 of 4 files could not be read.",
         "Write the lines of each format into a file of its own. Or give --format nft: the lines of hsi are"
         " then rejected.",
