@@ -83,7 +83,7 @@ compose-check: $(VENV)/dev.stamp $(SUPERSET)/stamp compose-tools  ## check docke
 	$(BIN)/python -m pytest tests/compose
 
 .PHONY: test
-test: $(VENV)/dev.stamp  ## run every test on PostgreSQL 18, then those of the database on 16
+test: $(VENV)/dev.stamp  ## run the tests on PostgreSQL 18 and those of the database on 16; studies of code that has not changed take turns
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --ignore tests/dashboards --ignore tests/compose --ignore tests/report_pages
 	@# Only the SQL and the migrations depend on the server's version: the other tests need not run twice.
 	TAPEWISE_TEST_POSTGRES=16 $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not slow" tests/sql/test_cases.py \
@@ -105,12 +105,13 @@ mutants: $(VENV)/dev.stamp  ## try every mutant of sql/ (`make test` tries those
 	TAPEWISE_TEST_MUTANTS_ONE_IN=1 $(BIN)/python -m pytest -n 2 --dist worksteal tests/sql/test_mutants.py tests/sql/test_request_mutants.py
 
 .PHONY: studies
-studies: $(VENV)/dev.stamp  ## run every study of many seeds and draw 100 examples of each property (`make test` runs the studies of code that a branch touches, and one in four of the others)
-	TAPEWISE_TEST_STUDIES_ONE_IN=1 TAPEWISE_TEST_EXAMPLES=100 $(BIN)/python -m pytest -n 2 --dist worksteal -m "study or hypothesis" tests/integration tests/unit tests/acceptance
+studies: $(VENV)/dev.stamp  ## run every study and draw 100 examples of each property (`make test` runs the studies of code that a branch touches, and one in four of the others)
+	TAPEWISE_TEST_STUDIES_ONE_IN=1 TAPEWISE_TEST_EXAMPLES=100 $(BIN)/python -m pytest -n 2 --dist worksteal -m "study or hypothesis" \
+		tests/acceptance tests/integration tests/migrations tests/sql tests/unit
 
 .PHONY: kill-study
 kill-study: $(VENV)/dev.stamp  ## run all fifty seeds of the study of kills (`make test` runs one)
-	TAPEWISE_TEST_KILL_SEEDS=50 $(BIN)/python -m pytest -n 2 --dist worksteal -rP tests/integration/test_kill_study.py
+	TAPEWISE_TEST_STUDIES_ONE_IN=1 TAPEWISE_TEST_KILL_SEEDS=50 $(BIN)/python -m pytest -n 2 --dist worksteal -rP tests/integration/test_kill_study.py
 
 .PHONY: test-quick
 test-quick: $(VENV)/dev.stamp  ## run the tests without the studies of many seeds or kills

@@ -236,7 +236,7 @@ def print_pages(reader: psycopg.Connection, arguments: argparse.Namespace) -> in
     charts = read_all_charts()
     slow_count = 0
     for path in sorted((ASSETS / "dashboards").glob("*.yaml")):
-        places = yaml.safe_load(path.read_text(encoding="utf-8"))["position"].values()
+        places = yaml.load(path.read_text(encoding="utf-8"), yaml.CSafeLoader)["position"].values()
         names = [
             each["id"].removeprefix("CHART-")
             for each in places
@@ -266,10 +266,10 @@ def read_all_charts() -> dict[str, dict[str, Any]]:
     """Return the dashboards' charts by name, each with the name of its dataset as `function`."""
     datasets = {}
     for path in sorted((ASSETS / "datasets").rglob("*.yaml")):
-        datasets[yaml.safe_load(path.read_text(encoding="utf-8"))["uuid"]] = path.stem
+        datasets[yaml.load(path.read_text(encoding="utf-8"), yaml.CSafeLoader)["uuid"]] = path.stem
     charts = {}
     for path in sorted((ASSETS / "charts").glob("*.yaml")):
-        chart = yaml.safe_load(path.read_text(encoding="utf-8"))
+        chart = yaml.load(path.read_text(encoding="utf-8"), yaml.CSafeLoader)
         charts[path.stem] = chart | {"function": datasets[chart["dataset_uuid"]]}
     return charts
 

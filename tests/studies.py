@@ -1,7 +1,9 @@
 """Chooses the studies to run: those of the code that the branch changes, and a quarter of the others.
 
-A study is a slow test, marked `@pytest.mark.study("sql/cache", ...)` with the folders and files whose code it
-checks. Which quarter runs depends on the commit. `make studies` runs them all.
+A study is a test that takes a second or more, or one of many that take as long together. It is marked
+`@pytest.mark.study("sql/cache", ...)` with the folders and files whose code it checks. Which quarter runs
+depends on the commit. `make studies` runs them all. Studies that share a costly fixture have
+`together=True`: they all run, or none.
 """
 
 import os
@@ -13,6 +15,9 @@ from _pytest.mark import ParameterSet
 from tests.sql.touched import TREE, ask_git, find_base
 
 ONE_IN = int(os.environ.get("TAPEWISE_TEST_STUDIES_ONE_IN", "4"))
+# What runs on this version has run on a newer one, so all of it is a study of the code that uses the server.
+IS_REPEATED = os.environ.get("TAPEWISE_TEST_POSTGRES") == "16"
+OF_SERVER = pytest.mark.study("migrations", "schema", "sql", "tests/sql").mark
 
 
 def with_seeds(always: int, count: int, *code: str) -> list[ParameterSet]:
@@ -29,14 +34,19 @@ def skip_studies(items: list[pytest.Item]) -> None:
         return
     changed = list_changed()
     for item in items:
-        mark = item.get_closest_marker("study")
+        mark = item.get_closest_marker("study") or (OF_SERVER if IS_REPEATED else None)
         if mark is None:
             continue
-        code = [*mark.args, item.nodeid.split("::")[0]]
-        is_touched = any(path == each or path.startswith(f"{each}/") for path in changed for each in code)
-        if not is_touched and zlib.crc32(f"{commit.strip()} {item.nodeid}".encode()) % ONE_IN:
+        missing = [each for each in mark.args if not (TREE / each).exists()]
+        assert not missing, f"{item.nodeid} is a study of {missing}, which is not there"
+        file = item.nodeid.split("::")[0]
+        is_touched = any(
+            path == each or path.startswith(f"{each}/") for path in changed for each in (*mark.args, file)
+        )
+        turn = f"{commit.strip()} {file if mark.kwargs.get('together') else item.nodeid}"
+        if not is_touched and zlib.crc32(turn.encode()) % ONE_IN:
             reason = f"a study of code that has not changed: one in {ONE_IN} runs, `make studies` runs all"
-            # A study takes up to a minute, and its result changes only with the code that it checks.
+            # Its result changes only with the code that it checks, so it can wait for its turn.
             item.add_marker(pytest.mark.skip(reason=reason))
 
 

@@ -48,6 +48,7 @@ def test_every_command_has_help_with_an_example(path, command):
     assert f"{path[-1]}" in command.get_help(context).split("Example", 1)[1]
 
 
+@pytest.mark.study("ingest", "schema", "tapewise")
 def test_ingest_reports_the_fate_of_every_line(tapewise, tmp_path):
     log = tmp_path / "a.log"
     log.write_text(NFT + "\nnonsense\n005041 97/10/01 00:01:43 jx 7700 0.425\nunfinished")
@@ -187,6 +188,7 @@ def test_settings_of_a_failed_first_load_are_not_kept(tapewise, tmp_path):
     assert "retry (synthetic, UTC)" in tapewise("archives", "list").stdout
 
 
+@pytest.mark.study("ingest", "schema", "tapewise")
 def test_sql_prints_tables_csv_and_json(tapewise):
     query = (
         "SELECT * FROM (VALUES (1, 2.5::float8, 'a', NULL::text), (10, 1e-7::float8, 'b,c', 'd'))"
@@ -213,6 +215,7 @@ def test_sql_points_at_the_error(tapewise):
     assert lines[2].index("^") == lines[1].index("wrong")
 
 
+@pytest.mark.study("ingest", "schema", "tapewise")
 def test_explain_leads_from_lines_to_rows_and_back(tapewise, tmp_path):
     (tmp_path / "a.log").write_text("\n" + HSI + "nonsense\n")
     (tmp_path / "copy.log").write_text(HSI)
@@ -243,6 +246,7 @@ def test_formats_show_lines_and_their_records(tapewise):
         assert ("as of 1997-11-05" in shown) == (name == "cond")
 
 
+@pytest.mark.study("ingest", "schema", "tapewise")
 def test_lines_without_a_date_take_it_from_the_file_name_or_the_user(tapewise, tmp_path):
     for name in ("cond", "cond.980506", "cond.980506-980507"):
         (tmp_path / name).write_text(COND)
@@ -286,6 +290,7 @@ def test_lines_without_a_date_take_it_from_the_file_name_or_the_user(tapewise, t
     assert COND.strip() in tapewise("explain", "row", "unitree_jobs", str(job["job_id"])).stdout
 
 
+@pytest.mark.study("ingest", "schema", "tapewise")
 def test_an_archive_can_be_read_again_after_it_is_dropped(tapewise, tmp_path):
     (tmp_path / "a.log").write_text(NFT)
     ingest(tapewise, "a.log", archive="dropped", zone="Europe/Berlin")
@@ -295,6 +300,7 @@ def test_an_archive_can_be_read_again_after_it_is_dropped(tapewise, tmp_path):
     assert "2 loaded" in ingest(tapewise, "a.log", archive="dropped", zone="UTC").stdout
 
 
+@pytest.mark.study("ingest", "schema", "tapewise")
 def test_backup_and_restore(tapewise, tmp_path, home):
     (tmp_path / "a.log").write_text(NFT)
     ingest(tapewise, "a.log", archive="kept")
@@ -342,6 +348,7 @@ def test_an_unreachable_server_is_reported_without_its_password():
     assert "hush" not in result.stderr
 
 
+@pytest.mark.study("ingest", "schema", "tapewise")
 def test_a_wrong_format_is_reported_and_not_kept(tapewise, tmp_path):
     (tmp_path / "a.log").write_text(NFT)
     result = ingest(tapewise, "a.log", archive="wrong", log_format="hsi", zone="Europe/Berlin")
@@ -354,6 +361,7 @@ def test_a_wrong_format_is_reported_and_not_kept(tapewise, tmp_path):
     assert "wrong (synthetic, UTC)" in tapewise("archives", "list").stdout
 
 
+@pytest.mark.study("ingest", "schema", "tapewise")
 def test_a_refused_file_leaves_nothing(tapewise, tmp_path):
     (tmp_path / "a.log").write_text(HSI)
     (tmp_path / "cut.gz").write_bytes(gzip.compress(NFT.encode() * 1000)[:60])
@@ -387,6 +395,7 @@ def test_an_invalid_url_is_reported_without_repeating_it(tapewise):
     assert "hush" not in result.stderr
 
 
+@pytest.mark.study("ingest", "schema", "tapewise")
 def test_a_backup_is_private_to_its_owner(tapewise, tmp_path):
     assert tapewise("db", "upgrade").returncode == 0
     assert tapewise("db", "backup", "mine.dump").returncode == 0
@@ -411,6 +420,7 @@ def test_a_query_with_a_name_in_the_wrong_case_says_so(tapewise, tmp_path):
     assert "No archive is called 'SPELT'" in counted.stderr
 
 
+@pytest.mark.study("ingest", "schema", "tapewise")
 def test_a_removed_warehouse_is_gone_and_can_be_created_again(tapewise, home):
     other = home / "removed"
     assert tapewise("--home", str(other), "archives", "list").returncode == 0
@@ -485,6 +495,7 @@ def test_a_name_too_long_for_an_index_rejects_only_its_line(tapewise, tmp_path):
     assert "name of user or host too long" in result.stdout
 
 
+@pytest.mark.study("ingest", "schema", "tapewise")
 def test_a_file_of_another_source_is_refused_and_nothing_counts_twice(tapewise, tmp_path):
     lines = "Mon Nov 23 09:14:2{} 2020 1 10.0.0.1 7700 /a/b{} b _ i r kim ftp 0 * c\n"
     (tmp_path / "ftp.log").write_text("".join(lines.format(number, number) for number in range(4)))
@@ -505,6 +516,7 @@ def test_a_file_of_another_source_is_refused_and_nothing_counts_twice(tapewise, 
     assert json.loads(tapewise("sql", "--json", query).stdout) == [{"n": 8}]
 
 
+@pytest.mark.study("ingest", "schema", "tapewise")
 def test_replacing_a_source_needs_a_new_setting_and_a_confirmation(tapewise, tmp_path):
     (tmp_path / "nft.log").write_text(NFT)
     ingest(tapewise, "nft.log", archive="replaced")
@@ -531,6 +543,7 @@ def test_replacing_a_source_needs_a_new_setting_and_a_confirmation(tapewise, tmp
     assert "Asia/Kathmandu" in tapewise("sources", "list").stdout
 
 
+@pytest.mark.study("ingest", "schema", "tapewise")
 @pytest.mark.parametrize(
     ("words", "found"),
     [("tapewise ing", "plain,ingest"), ("tapewise ingest --date-f", "plain,--date-from")],

@@ -6,6 +6,8 @@ from datetime import UTC, datetime
 
 import pytest
 
+pytestmark = pytest.mark.study("ingest", "tapewise")
+
 PUT = "put  '{0}' : '/home/u/{0}' ( 1024000000 bytes, 250138.1 KBS (cos=11))\n"
 FILES = 5
 

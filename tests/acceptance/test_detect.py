@@ -8,6 +8,8 @@ import pytest
 from tapewise.ingest.formats.registry import FORMATS
 from tests.acceptance.conftest import run_command
 
+pytestmark = pytest.mark.study("ingest", "tapewise")
+
 NFT = "005041 97/10/01 00:01:{:02} js 7700 0.425\n"
 STAT = "97/10/01 00:01:{:02}.000 2360  File transfer (j-s) 7700 bytes in 0.425 seconds\n"
 HSI = (

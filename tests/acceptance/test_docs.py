@@ -21,6 +21,7 @@ from pathlib import Path
 
 import click
 import pytest
+from _pytest.mark import ParameterSet
 
 from tapewise.cli import cli
 from tests.forks import run_forked
@@ -69,7 +70,15 @@ def matches(expected: list[str], printed: list[str]) -> bool:
     return re.fullmatch(pattern, "".join(f"{line.rstrip()}\n" for line in printed)) is not None
 
 
-@pytest.mark.parametrize("page", RUN_PAGES, ids=lambda page: str(page.relative_to(TREE)))
+def take_turns(page: Path) -> ParameterSet:
+    """Return the page as a parameter; all but what newcomers read first are studies of the programs."""
+    name = str(page.relative_to(TREE))
+    is_first = page in AS_TYPED or page.parent.name == "tutorial"
+    code = (name, "clustering", "examples", "ingest", "schema", "simulator", "sql", "tapewise")
+    return pytest.param(page, id=name, marks=() if is_first else pytest.mark.study(*code))
+
+
+@pytest.mark.parametrize("page", [take_turns(page) for page in RUN_PAGES])
 def test_the_examples_of_a_page_print_what_it_shows(page: Path, request: pytest.FixtureRequest):
     folder = Path(tempfile.mkdtemp(prefix="tapewise-docs-"))
     folder.chmod(0o755)  # when run as root, the server's own account must get in

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.study("docs")
+
 TREE = Path(__file__).resolve().parents[2]
 # Attributes whose targets a browser fetches without a click
 FETCHING = {

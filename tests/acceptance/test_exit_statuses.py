@@ -92,6 +92,7 @@ def read_table() -> dict[str, int]:
     }
 
 
+@pytest.mark.study("ingest", "schema", "tapewise")
 @pytest.mark.parametrize("message", CASES)
 def test_an_error_is_reported_as_the_table_says(message, tapewise, tmp_path):
     status, arguments = CASES[message]
@@ -116,6 +117,7 @@ def test_the_table_is_complete():
         assert message in (TREE / module).read_text(), module
 
 
+@pytest.mark.study("ingest", "schema", "tapewise")
 def test_a_file_without_read_permission(tmp_path):
     (tmp_path / "secret.log").write_text(NFT)
     (tmp_path / "secret.log").chmod(0)

@@ -13,6 +13,8 @@ import pytest
 from tests.acceptance.conftest import TREE, Run
 from tests.forks import Fork
 
+pytestmark = pytest.mark.study("schema", "sql", "tapewise")
+
 HSI = (
     "Sat Aug 10 00:12:40 2019 dtn1.example.gov hsi 6004 12059\tHL\t0\t61.25\t3665510098\t68638.4\t5"
     "\t<stdout>\t/home/p/secret-name.tar.gz\t6004\n"

@@ -11,6 +11,8 @@ import pytest
 from tests.acceptance.conftest import run_command
 from tests.disks import fill_disk, mount_small_disk
 
+pytestmark = pytest.mark.study("ingest", "schema", "tapewise")
+
 INGEST = ["ingest", "--archive", "full", "--kind", "synthetic", "--format", "nft", "--timezone", "UTC"]
 CONFIG = """
 [[archives]]

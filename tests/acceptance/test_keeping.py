@@ -2,7 +2,11 @@
 
 import json
 
+import pytest
+
 from tests.acceptance.test_commands import NFT, ingest
+
+pytestmark = pytest.mark.study("ingest", "schema", "tapewise")
 
 
 def test_rejected_lines_are_shown_escaped(tapewise, tmp_path):

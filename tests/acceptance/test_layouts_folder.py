@@ -6,6 +6,8 @@ import pytest
 
 from tests.unit.layouts.made_up import SITE
 
+pytestmark = pytest.mark.study("ingest", "tapewise")
+
 LINE = "2024-03-05 09:14:{:02} put kim n7 12.5 1024 /home/k/a 7\n"
 CONFIG = """
 [[archives]]

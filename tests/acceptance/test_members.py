@@ -9,6 +9,8 @@ import pytest
 
 from tests.acceptance.test_commands import HSI, NFT
 
+pytestmark = pytest.mark.study("ingest", "tapewise")
+
 LATER = NFT.replace("97/10/01", "97/10/02")
 
 

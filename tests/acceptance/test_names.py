@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.acceptance.conftest import Run
 
 HSI = (
@@ -15,6 +17,7 @@ NAMES = (
 )
 
 
+@pytest.mark.study("schema", "tapewise")
 def test_the_owner_of_an_embedded_warehouse_sees_names_on_request(tapewise: Run, tmp_path: Path) -> None:
     (tmp_path / "a.log").write_text(HSI)
     options = ["--archive", "named", "--kind", "synthetic", "--format", "hsi", "--timezone", "UTC"]

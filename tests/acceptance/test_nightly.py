@@ -9,6 +9,8 @@ from tapewise.ingest.nightly.run import hold_round
 from tapewise.schema.database import open_warehouse
 from tapewise.schema.settings import Settings
 
+pytestmark = pytest.mark.study("ingest", "tapewise")
+
 CONFIG = """
 [[archives]]
 name = "nightly"

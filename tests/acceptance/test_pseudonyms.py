@@ -17,6 +17,8 @@ from tapewise.schema.server.binaries import find_binaries
 from tapewise.schema.settings import Settings
 from tests.acceptance.conftest import run_command
 
+pytestmark = pytest.mark.study("ingest", "tapewise")
+
 SECRET = "b7e1d0c4a99f4c56b1d2e3f405162738"
 ARCHIVE = "hidden"
 # Every name begins with zq or is a number of nine digits, as in NFT's lines.

@@ -9,6 +9,8 @@ import pytest
 
 from tests.notebooks import BLOCK, TREE, find_code, own_folder, run_cell, run_notebook
 
+pytestmark = pytest.mark.study("docs", "sql", "tapewise")
+
 NOTEBOOK = TREE / "docs" / "how-to" / "python.ipynb"
 PAGES = [TREE / "README.md", *sorted((TREE / "docs").rglob("*.md"))]
 RUN_PAGES = [page for page in PAGES if BLOCK.search(page.read_text())]

@@ -10,6 +10,8 @@ import pytest
 from tests.acceptance.test_commands import HSI, NFT
 from tests.remote_servers import S3_KEYS, Store, serve
 
+pytestmark = pytest.mark.study("ingest/reading", "ingest/sources", "tapewise")
+
 LATER, THIRD = (NFT.replace("97/10/01", f"97/10/0{day}") for day in (2, 3))
 QUERY = (
     "SELECT path, loaded_count, held_count FROM mart.log_files WHERE path LIKE '{}%'"

@@ -14,6 +14,8 @@ import pytest
 
 from tests.acceptance.conftest import TAPEWISE, TREE, run_command
 
+pytestmark = pytest.mark.study("ingest", "sql", "tapewise")
+
 HSI = TREE / "examples" / "logs" / "hsi.log"
 NFT = TREE / "examples" / "logs" / "nft.log"
 STAT = TREE / "examples" / "logs" / "stat.log.gz"

@@ -12,6 +12,8 @@ import pytest
 
 from tests.acceptance.conftest import TREE, run_command
 
+pytestmark = pytest.mark.study("sql", "tapewise/report")
+
 LOGS = TREE / "examples" / "logs"
 HSI = LOGS / "hsi.log"
 ZONE = ["--timezone", "America/Los_Angeles"]

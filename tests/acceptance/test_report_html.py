@@ -8,7 +8,11 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+import pytest
+
 from tests.acceptance.conftest import TREE, run_command
+
+pytestmark = pytest.mark.study("tapewise/report")
 
 HSI = TREE / "examples" / "logs" / "hsi.log"
 ZONE = ["--timezone", "America/Los_Angeles"]

@@ -104,6 +104,7 @@ def count_files(mounts):
     }
 
 
+@pytest.mark.study("sql", "tapewise/report")
 def test_steps_of_mounts(document, mounts):
     times = {
         "queue": [mount["queue_s"] for mount in mounts],

@@ -14,6 +14,8 @@ import pytest
 
 from tests.acceptance.conftest import run_command
 
+pytestmark = pytest.mark.study("sql", "tapewise/report")
+
 LOGS = ("totals.log", "listings.log", "hpss.log")
 BEGAN_AT = datetime(2025, 8, 17, 6, tzinfo=UTC)
 ZONE = "Europe/Zurich"

@@ -30,6 +30,7 @@ def trace(tmp_path: Path) -> str:
     return "trace.csv"
 
 
+@pytest.mark.study("simulator")
 def test_a_trace_is_run_listed_shown_and_queried(tapewise, trace, request) -> None:
     name = request.node.name
     made = ("simulate", "run", "--machine", MACHINE, "--trace-file", trace, "--seed", "3", "--into", name)
@@ -62,6 +63,7 @@ def test_a_trace_is_run_listed_shown_and_queried(tapewise, trace, request) -> No
     assert tapewise(*made).stdout == result.stdout  # the same seed
 
 
+@pytest.mark.study("simulator")
 def test_a_custom_machine_file_starts_from_a_bundled_one(
     tapewise, trace, machine_text, tmp_path, request
 ) -> None:

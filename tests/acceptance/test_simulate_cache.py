@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.study("simulator", "sql")
+
 BEGINNING = datetime(2000, 1, 1, tzinfo=UTC)
 MIDDLE = BEGINNING + timedelta(seconds=3000)
 SIZES = [1, 500, 4000, 20_000, 10**6]

@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+pytestmark = pytest.mark.study("ingest", "tapewise")
+
 NFT = "005041 97/10/01 00:01:41 js 7700 0.425\n"
 
 

@@ -6,6 +6,8 @@ import pytest
 
 from tests.acceptance.conftest import TREE
 
+pytestmark = pytest.mark.study("ingest", "tapewise")
+
 HSI = TREE / "examples" / "logs" / "hsi.log"
 PREFIX = r"[^ ]+ [^ ]+ hsi\[[0-9]+\]: "
 ZONE = ("--timezone", "America/Los_Angeles")

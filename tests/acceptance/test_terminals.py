@@ -14,6 +14,8 @@ import pytest
 from tapewise.schema.texts import Terminal, escape_controls
 from tests.acceptance.conftest import TAPEWISE, TREE, Run
 
+pytestmark = pytest.mark.study("tapewise")
+
 # Sets a window title, conceals text, begins a C1 sequence, reverses the text direction and fakes a line.
 HOSTILE = "\x1b]0;owned\x07\x1b[8m\x9b2J\u202egpj\u2028x"
 SEEN = r"\x1b]0;owned\x07\x1b[8m\x9b2J\u202egpj\u2028x"

@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
+pytestmark = pytest.mark.study("pyproject.toml", "requirements", "examples", "tapewise")
+
 TREE = Path(__file__).resolve().parents[2]
 # The top-level folders that are packages; tapewise/ has a link to each.
 PACKAGES = [path.name for path in sorted((TREE / "tapewise").iterdir()) if path.is_symlink()]

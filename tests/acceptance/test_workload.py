@@ -8,6 +8,8 @@ import pytest
 from tapewise.simulator.demand.traces import check_trace, inventory_of, read_trace
 from tapewise.simulator.machines import bundled_machine
 
+pytestmark = pytest.mark.study("clustering", "sql")
+
 # Two kinds of puts by two users: small ones by day and large ones at night, in batches of ten.
 SMALL, LARGE = (10_000, 0.5), (200_000_000, 50.0)
 

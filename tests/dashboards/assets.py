@@ -19,7 +19,10 @@ EPOCH = datetime(1970, 1, 1)
 
 
 def read_all(kind: str) -> dict[str, dict[str, Any]]:
-    return {path.stem: yaml.safe_load(path.read_text()) for path in sorted((ASSETS / kind).rglob("*.yaml"))}
+    return {
+        path.stem: yaml.load(path.read_text(), yaml.CSafeLoader)
+        for path in sorted((ASSETS / kind).rglob("*.yaml"))
+    }
 
 
 CHARTS = read_all("charts")

@@ -17,6 +17,8 @@ from tapewise.schema.errors import DatabaseError
 from tests.conftest import Site
 from tests.forks import Fork
 
+pytestmark = pytest.mark.study("schema")
+
 PATIENCE_S = 30
 
 

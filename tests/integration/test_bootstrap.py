@@ -22,6 +22,8 @@ from tests.integration.plain_bootstrap import (
 )
 from tests.sql.cases import CASES_FOLDER, Case, insert_rows, run_query
 
+pytestmark = pytest.mark.study("sql")
+
 DEFAULTS: dict[str, Any] = {
     "direction": "get", "size_bytes": 1000, "duration_s": 1.0, "ended_at": "2000-01-15T12:00:00Z"
 }  # fmt: skip

@@ -17,6 +17,8 @@ from psycopg.rows import dict_row
 
 from tapewise.schema.database import Role, Warehouse
 
+pytestmark = pytest.mark.study("sql", "schema")
+
 BERLIN = ZoneInfo("Europe/Berlin")
 # Clocks go forward on 29 March.
 BEGINNING = datetime(1998, 3, 27, 9, 17, tzinfo=BERLIN).astimezone(UTC)

@@ -27,6 +27,8 @@ from tests.integration.test_requests import FIRST_DAY, make_world
 from tests.integration.test_second_passes import US, in_order
 from tests.studies import with_seeds
 
+pytestmark = pytest.mark.study("ingest", "schema", "sql")
+
 ROUTES = "SELECT count(*) FROM core.routes WHERE client_id IS NOT NULL"
 
 # Sums of what the functions select for one client: cells of days or single facts, which is all the same.

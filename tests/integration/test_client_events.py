@@ -19,6 +19,8 @@ from tapewise.schema.database import Warehouse
 from tests.conftest import NOW, register
 from tests.integration.evidence import check_warehouse
 
+pytestmark = pytest.mark.study("ingest", "schema")
+
 FIRST_DAY = datetime(1996, 2, 26, tzinfo=UTC)
 DUMP = """
     SELECT ended_at, direction, size_bytes, duration_s, stage_s, requests.is_cached, is_failed, submitted_at,
@@ -83,7 +85,6 @@ def dump(connection: psycopg.Connection, archive: str) -> list[str]:
     return sorted(map(repr, connection.execute(DUMP, [archive]).fetchall()))
 
 
-@pytest.mark.study("ingest", "schema")
 @pytest.mark.parametrize("seed", range(4))
 def test_neither_the_order_of_files_nor_the_rebuilt_range_matters(
     warehouse: Warehouse, database: psycopg.Connection, tmp_path: Path, seed: int

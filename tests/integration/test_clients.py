@@ -15,6 +15,8 @@ from tapewise.schema.database import Role, Warehouse
 from tests.conftest import Site
 from tests.forks import Fork
 
+pytestmark = pytest.mark.study("ingest", "schema", "sql")
+
 QUERY = "SELECT count(*) FROM generate_series(1, 1e12)"
 PATIENCE_S = 30
 SETTING = "client_connection_check_interval"

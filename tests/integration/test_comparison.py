@@ -16,6 +16,8 @@ from tapewise.schema.errors import SimulationError
 from tapewise.simulator.comparisons_cli import compare
 from tests.sql.cases import insert_rows, run_query
 
+pytestmark = pytest.mark.study("sql")
+
 BEGIN = datetime(2000, 1, 3, tzinfo=UTC)
 DAY_COUNT = 14
 Requests = list[tuple[Any, ...]]

@@ -22,6 +22,8 @@ from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.tables.mart import MartObject, read_mart
 from tests.conftest import NOW, Site, register
 
+pytestmark = pytest.mark.study("ingest", "sql", together=True)
+
 EXAMPLES = Path(__file__).parents[2] / "examples" / "logs"
 LOGS = {
     "nft": EXAMPLES / "nft.log",

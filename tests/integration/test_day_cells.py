@@ -14,6 +14,8 @@ from tapewise.schema.writing.day_sums import sum_days
 from tapewise.schema.writing.loader import frame_schema
 from tests.sql.cases import insert_rows, run_query
 
+pytestmark = pytest.mark.study("ingest", "schema")
+
 # The middle of a bin is within 1/128 of every rate in it, and so is what lies between two of them.
 BOUND = 1 / 128
 # The columns to compare, and what they are ordered by.

@@ -14,6 +14,8 @@ from tests.conftest import NOW
 from tests.sql.cases import insert_rows
 from tests.unit.simulator.reuse import GB, make_disk, make_log, replay
 
+pytestmark = pytest.mark.study("ingest", "simulator", "sql")
+
 BEGIN = datetime.fromisoformat("2000-01-03T08:00:00+00:00")
 MEASURED = 9 * GB
 

@@ -16,6 +16,8 @@ import psycopg
 import pytest
 from scipy import special, stats
 
+pytestmark = pytest.mark.study("sql/statistics")
+
 RELATIVE_TOLERANCE = 1e-9
 
 DEGREES = [0.5, 1.0, 1.5, 2.0, 3.0, 5.0, 9.5, 30.0, 83.0, 164.0, 1e3, 1e4, 1e5, 1e6]

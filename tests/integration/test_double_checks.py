@@ -11,6 +11,8 @@ from tapewise.ingest.ledger.other_sources import OtherHolders
 from tapewise.ingest.loading.file_results import FileResult
 from tests.integration.test_exactly_once import make_lines, write
 
+pytestmark = pytest.mark.study("ingest", "schema")
+
 Load = Callable[..., FileResult]
 
 

@@ -37,7 +37,7 @@ from tests.forks import PROJECT, Fork
 from tests.integration.evidence import FACTS, check_warehouse, read_balance, read_facts
 from tests.stamps import owns, restamp
 
-pytestmark = pytest.mark.usefixtures("short_segments")
+pytestmark = [pytest.mark.usefixtures("short_segments"), pytest.mark.study("ingest", "schema")]
 # A format that unfolds lines cannot read a line without the lines above it; see test_daily_reports.py.
 SINGLE_LINED = sorted(name for name, each in FORMATS.items() if each.make_unfold is None)
 EVERY_FORMAT = pytest.mark.parametrize("format_name", SINGLE_LINED)
@@ -221,7 +221,6 @@ def test_two_halves_that_overlap_count_once(
     assert sum(fates(half)["fact"] for half in halves) > union(halves).total()  # the halves overlap
 
 
-@pytest.mark.study("ingest", "schema")
 @SOME_FORMATS
 def test_two_orders_of_overlapping_files_give_the_same_facts(
     warehouse: Warehouse, load: Load, tmp_path: Path, format_name: str
@@ -277,7 +276,6 @@ def test_a_shorter_copy_adds_nothing(
     expect_union(warehouse, lines)
 
 
-@pytest.mark.study("ingest", "schema")
 @pytest.mark.parametrize("format_name", ["cond", "hsi"])  # cond gets its day from the file
 @pytest.mark.parametrize(
     ("suffix", "compress"),
@@ -336,7 +334,6 @@ def test_a_copy_with_other_line_ends_adds_nothing(
     expect_union(warehouse, lines)
 
 
-@pytest.mark.study("ingest", "schema")
 @SOME_FORMATS
 def test_a_byte_order_mark_is_not_part_of_a_line(
     warehouse: Warehouse, load: Load, tmp_path: Path, format_name: str
@@ -384,7 +381,6 @@ def test_a_copy_in_another_place_is_held(
     expect_union(warehouse, lines)
 
 
-@pytest.mark.study("ingest", "schema")
 @SOME_FORMATS
 @pytest.mark.parametrize(("first", "second"), [(1, 3), (3, 1), (2, 2), (4, 5)])
 def test_a_line_in_two_files_counts_as_often_as_in_the_one_that_has_it_more_often(
@@ -408,7 +404,6 @@ def test_real_repeats_in_a_file_are_kept(
     expect_union(warehouse, lines)
 
 
-@pytest.mark.study("ingest", "schema")
 @pytest.mark.parametrize(
     ("format_name", "shuffled"),
     [*((name, False) for name in SOME_NAMES), ("pftp", True)],
@@ -677,7 +672,6 @@ READINGS = st.lists(
 numbers = itertools.count()
 
 
-@pytest.mark.study("ingest", "schema")
 @settings(max_examples=25, **SHARED_FIXTURES)
 @given(data=st.data(), format_name=st.sampled_from(SINGLE_LINED), readings=READINGS)
 def test_any_cuts_of_a_log_read_in_any_order_give_the_multiset_union(
@@ -738,7 +732,6 @@ def is_refused(content: bytes) -> bool:
     return head.count(b"\r") > FEW and b"\n" not in head
 
 
-@pytest.mark.study("ingest", "schema")
 @SOME_FORMATS
 @settings(max_examples=8, **SHARED_FIXTURES)
 @given(data=st.data(), is_complete=st.booleans(), block_bytes=st.sampled_from([150, 12_000_000]))

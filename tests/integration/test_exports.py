@@ -28,6 +28,8 @@ from tests.disks import fill_disk, mount_small_disk
 from tests.integration.example_archive import load_example
 from tests.sql.cases import insert_rows
 
+pytestmark = pytest.mark.study("sql", "schema")
+
 TIMES = {
     "opens": "opened_at",
     "namespace_events": "happened_at",

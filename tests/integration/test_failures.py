@@ -14,6 +14,8 @@ from tapewise.schema.database import Role, Warehouse
 from tests.conftest import Site
 from tests.integration.example_archive import LOGS, ZONE, load_example
 
+pytestmark = pytest.mark.study("ingest", "sql", together=True)
+
 COLUMNS = ("attempt", "failed", "retried", "not_retried", "made_good", "not_made_good")
 DIRECTIONS = {"LH": "put", "HL": "get"}
 

@@ -25,6 +25,8 @@ from tapewise.schema.tables.facts import FACT_TABLES, event_time_columns
 from tests.conftest import NOW
 from tests.integration.evidence import check_warehouse, read_facts
 
+pytestmark = pytest.mark.study("examples", "ingest", "schema", "sql")
+
 Load = Callable[..., FileResult]
 
 FAMILIES = (

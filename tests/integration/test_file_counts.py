@@ -23,6 +23,8 @@ from tests.conftest import NOW
 from tests.integration.test_retention import source_of
 from tests.sql.cases import insert_rows, run_query
 
+pytestmark = pytest.mark.study("ingest", "schema", "sql")
+
 GROWTH = "SELECT * FROM mart.net_growth({}) ORDER BY archive, starts_on"
 AGES = "SELECT * FROM mart.access_ages({}) ORDER BY archive, age_s"
 OF_RECOUNT = {"newer_event_count", "computed_at"}

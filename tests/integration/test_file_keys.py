@@ -19,6 +19,8 @@ from tapewise.schema.errors import DatabaseError
 from tapewise.schema.tables.upgrade import upgrade
 from tests.conftest import NOW, Site, register
 
+pytestmark = pytest.mark.study("ingest", "schema")
+
 PATH = "/home/kim/run 7/größe.tar"
 CAPABILITY = "4f21.0007"
 UNITREE = f"cap={CAPABILITY} uid=2718 gid=310 family=7 copies=1 host=cray net=hippi size=34713600 path={PATH}"

@@ -24,6 +24,8 @@ from tests.integration.test_second_passes import LINES, US, write
 from tests.sql.cases import insert_rows, run_query
 from tests.studies import with_seeds
 
+pytestmark = pytest.mark.study("ingest", "schema", "sql")
+
 Load = Callable[..., FileResult]
 
 GROUPINGS = ("all", "day", "month", "size_class", "interface", "class_of_service")

@@ -13,6 +13,8 @@ import pytest
 from tapewise.schema.writing.cells import sum_cells
 from tests.sql.cases import insert_rows, run_query
 
+pytestmark = pytest.mark.study("sql", "schema")
+
 # Clock changes forward, back, by half an hour, by a quarter of an hour and at midnight; and days without one.
 ZONES = {
     "America/Los_Angeles": [date(1998, 4, 5), date(1998, 10, 25)],

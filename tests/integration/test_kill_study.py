@@ -37,7 +37,7 @@ from tests.integration.kill_worlds import World
 from tests.integration.test_exactly_once import signed_hash
 from tests.integration.test_requests import dump
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.study("ingest", "schema", together=True)]
 
 VERSION = int(os.environ.get("TAPEWISE_TEST_POSTGRES", "18"))
 SEEDS = 50

@@ -31,7 +31,7 @@ from tests.integration.request_logs import (
 )
 from tests.integration.test_exactly_once import DAY, EVERY_FORMAT, make_lines, write
 
-pytestmark = pytest.mark.usefixtures("short_segments")
+pytestmark = [pytest.mark.usefixtures("short_segments"), pytest.mark.study("ingest", "schema")]
 
 
 @pytest.fixture
@@ -63,7 +63,6 @@ def small_crowds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(at_load, "CROWD", 10)
 
 
-@pytest.mark.study("ingest", "schema")
 @pytest.mark.parametrize("format_name", MAKERS)
 @pytest.mark.parametrize("crowds", ["small crowds", "one crowd"])
 def test_a_first_log_gives_what_the_database_makes(

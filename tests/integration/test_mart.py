@@ -249,6 +249,7 @@ def spoil_metadata(old: str, new: str) -> Callable[[Path], None]:
     return lambda folder: replace(folder / "facts/opens/metadata.yaml", old, new)
 
 
+@pytest.mark.study("sql", "schema")
 @pytest.mark.parametrize(
     ("spoil", "message"),
     [
@@ -545,6 +546,7 @@ def test_names_are_granted_to_no_other_role() -> None:
     }
 
 
+@pytest.mark.study("sql", "schema")
 def test_the_reading_role_sees_no_name_anywhere(database: psycopg.Connection) -> None:
     secret = {"user": "canary", "account": "canary", "archive_path": "/canary"}
     insert_rows(
@@ -642,6 +644,7 @@ def test_functions_are_not_granted_to_everybody(database: psycopg.Connection) ->
 # Planned
 
 
+@pytest.mark.study("sql", "schema")
 @pytest.mark.parametrize("function", ASKED_OF_FACTS, ids=names(ASKED_OF_FACTS))
 @pytest.mark.parametrize("role", ["tapewise", "tapewise_reader"])
 def test_functions_are_inlined_and_prune_partitions(
@@ -695,6 +698,7 @@ def test_functions_of_tapes_are_inlined_and_prune_partitions(
     assert "Subplans Removed" in plan
 
 
+@pytest.mark.study("sql", "schema")
 @pytest.mark.parametrize("function", ASKED_OF_FACTS, ids=names(ASKED_OF_FACTS))
 def test_times_known_only_at_execution_prune_too(database: psycopg.Connection, function: MartObject) -> None:
     insert_rows(

@@ -23,6 +23,8 @@ from tests.conftest import NOW, register
 from tests.integration.evidence import check_warehouse
 from tests.integration.tape_recount import describe, dump
 
+pytestmark = pytest.mark.study("ingest", "schema")
+
 FIRST_DAY = datetime(1996, 2, 26, tzinfo=UTC)
 DAY_COUNT = 9
 FIELDS = (
@@ -135,7 +137,6 @@ def read(warehouse: Warehouse, files: Sequence[LogFile], archive: str) -> None:
         load_file(warehouse, register(warehouse, request), path, now=NOW)
 
 
-@pytest.mark.study("ingest", "schema")
 @pytest.mark.parametrize("seed", range(3))
 def test_they_equal_a_recount_of_the_events_whatever_the_order_of_files(
     warehouse: Warehouse, tmp_path: Path, seed: int
@@ -152,7 +153,6 @@ def test_they_equal_a_recount_of_the_events_whatever_the_order_of_files(
     assert dump(warehouse, "in order") == (mounts, operations)
 
 
-@pytest.mark.study("ingest", "schema")
 @pytest.mark.parametrize("seed", range(5, 8))
 def test_rebuilding_any_range_changes_nothing(
     warehouse: Warehouse, database: psycopg.Connection, tmp_path: Path, seed: int

@@ -25,7 +25,7 @@ from tests.integration.request_logs import (
     read_log,
 )
 
-pytestmark = pytest.mark.usefixtures("short_segments")
+pytestmark = [pytest.mark.usefixtures("short_segments"), pytest.mark.study("ingest", "schema")]
 
 
 @pytest.fixture
@@ -171,7 +171,6 @@ def test_lines_are_examined_in_stretches(
     assert bool(left_days) == is_left
 
 
-@pytest.mark.study("ingest", "schema")
 @pytest.mark.parametrize(
     ("order", "format_name", "crowds"),
     [
@@ -199,7 +198,6 @@ def test_files_of_some_days_each_give_what_the_database_makes(
     assert not left_days
 
 
-@pytest.mark.study("ingest", "schema")
 @pytest.mark.usefixtures("crowds")
 def test_a_growing_log_gives_what_the_database_makes(read, left_days: set[date]):
     lines, draw = make_log("pftp", 1), random.Random(1)
@@ -211,7 +209,6 @@ def test_a_growing_log_gives_what_the_database_makes(read, left_days: set[date])
     assert not left_days
 
 
-@pytest.mark.study("ingest", "schema")
 @pytest.mark.usefixtures("crowds")
 @pytest.mark.parametrize(("share", "few"), [(0.02, 1), (0.02, 10_000), (0.5, 10_000)])
 def test_files_with_interleaved_lines_give_what_the_database_makes(
@@ -229,7 +226,6 @@ def test_files_with_interleaved_lines_give_what_the_database_makes(
     assert bool(left_days) == (few < 10_000)
 
 
-@pytest.mark.study("ingest", "schema")
 @pytest.mark.usefixtures("crowds")
 def test_late_lines_among_held_ones_give_what_the_database_makes(read):
     first, second = cut(make_log("pftp", 3, is_late=True), [FIRST_DAY + timedelta(days=15)])

@@ -21,6 +21,8 @@ from tests.open_cells import WRONG_OPEN_CELLS
 from tests.sql.cases import insert_rows, run_query
 from tests.studies import with_seeds
 
+pytestmark = pytest.mark.study("ingest", "schema", "sql")
+
 Load = Callable[..., FileResult]
 
 # The same figures from the requests, which no function of cells reads.

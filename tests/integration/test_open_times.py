@@ -36,6 +36,8 @@ from tests.hit_cells import fill_hit_cells
 from tests.open_cells import fill_open_cells
 from tests.sql.cases import insert_rows
 
+pytestmark = pytest.mark.study("examples", "ingest", "sql")
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "explanation" / "open-times.md"
 EXAMPLE_SEEDS = range(1, 21)

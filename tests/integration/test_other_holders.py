@@ -28,6 +28,8 @@ from tests.conftest import NOW, register
 from tests.integration.evidence import check_warehouse, read_balance, read_facts
 from tests.integration.test_exactly_once import BROKEN, counts, fates, log_line, make_lines, write
 
+pytestmark = pytest.mark.study("ingest", "schema")
+
 Load = Callable[..., FileResult]
 KEY = PseudonymKey("a key of the tests, longer than needed" * 2)
 BANNER = [b"broken: transfers of movers 1 to 4", b"broken: user, time, direction", b"broken", b"broken:"]

@@ -24,6 +24,8 @@ from tapewise.schema.settings import Settings
 from tapewise.schema.tables.upgrade import open_ready_warehouse, upgrade
 from tests.conftest import Site
 
+pytestmark = pytest.mark.study("schema")
+
 
 @pytest.fixture
 def urls(site: Site):

@@ -3,10 +3,14 @@
 import re
 from typing import Any
 
+import pytest
+
 from benchmarks.answers import read_all_charts, write_page_query
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.tables.facts import FACT_TABLES
 from tests.integration.example_archive import load_example
+
+pytestmark = pytest.mark.study("dashboards", "schema", "sql")
 
 CHARTS = read_all_charts()
 # Partitions of facts, and of what is derived from them row by row.

@@ -16,6 +16,8 @@ from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.writing.file_counts import recount_files
 from tests.day_cells import add_day_cell
 
+pytestmark = pytest.mark.study("sql", "schema")
+
 ALL = Question("test")
 NOVEMBER = Question("test", datetime(1997, 11, 1, tzinfo=UTC), datetime(1997, 12, 1, tzinfo=UTC))
 LINES = "lower_envelopes"

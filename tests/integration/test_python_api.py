@@ -24,6 +24,8 @@ from tapewise.schema.errors import (
 from tests.conftest import NOW
 from tests.unit.layouts.made_up import SITE
 
+pytestmark = pytest.mark.study("ingest", "sql", "tapewise")
+
 LOGS = Path(__file__).resolve().parents[2] / "examples" / "logs"
 HSI = LOGS / "hsi.log"
 ZONE = "America/Los_Angeles"

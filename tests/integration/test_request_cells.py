@@ -23,6 +23,8 @@ from tests.integration.test_requests import make_world
 from tests.request_cells import WRONG_REQUEST_CELLS, WRONG_REQUEST_SPANS
 from tests.sql.cases import insert_rows, run_query
 
+pytestmark = pytest.mark.study("ingest", "schema", "sql")
+
 # The middle of a bin is within 1/128 of every value in it.
 BOUND = 1 / 128
 

@@ -25,6 +25,8 @@ from tapewise.ingest.sources.sources import SourceRequest
 from tapewise.schema.database import Role, Warehouse
 from tests.conftest import NOW, register
 
+pytestmark = pytest.mark.study("ingest", "schema")
+
 FIRST_DAY = datetime(1998, 5, 4, tzinfo=UTC)
 DAY_COUNT = 4
 
@@ -118,7 +120,6 @@ def read(warehouse: Warehouse) -> Callable[..., None]:
     return read
 
 
-@pytest.mark.study("ingest", "schema")
 @pytest.mark.parametrize("seed", range(4))
 def test_the_order_of_the_files_does_not_matter(
     warehouse: Warehouse, database: psycopg.Connection, read, tmp_path: Path, seed: int
@@ -133,7 +134,6 @@ def test_the_order_of_the_files_does_not_matter(
     assert len(found) > 60
 
 
-@pytest.mark.study("ingest", "schema")
 @pytest.mark.parametrize("seed", range(6, 9))
 def test_rebuilding_any_range_changes_nothing(
     warehouse: Warehouse, database: psycopg.Connection, read, tmp_path: Path, seed: int
@@ -180,7 +180,6 @@ def make_recalls(seed: int, folder: Path) -> list[tuple[Path, str]]:
     return sorted((folder / f"billing-{name}", "dcache") for name in lines)
 
 
-@pytest.mark.study("ingest", "schema")
 @pytest.mark.parametrize("seed", range(3))
 def test_neither_order_nor_range_matters_for_recalls(
     warehouse: Warehouse, database: psycopg.Connection, read, tmp_path: Path, seed: int
@@ -205,7 +204,6 @@ def test_neither_order_nor_range_matters_for_recalls(
     assert request_count > stage_count > 10 and request_count > open_count > 5
 
 
-@pytest.mark.study("ingest", "schema")
 @pytest.mark.usefixtures("short_segments")
 @pytest.mark.parametrize("seed", range(3))
 def test_requests_derived_while_a_log_is_read_equal_those_derived_afterwards(

@@ -28,6 +28,8 @@ from tests.integration.evidence import check_warehouse, read_balance, read_facts
 from tests.integration.test_exactly_once import DAY, SOME_FORMATS, log_line, make_lines, write
 from tests.integration.test_requests import FIRST_DAY, dump, make_world
 
+pytestmark = pytest.mark.study("ingest", "schema")
+
 TRANSFERS = "1 97/10/01 12:00:0{} js {} 1.500\n"
 
 
@@ -106,7 +108,6 @@ def test_forgotten_facts_stay_forgotten_however_their_files_are_read_again(
     assert (read_facts(warehouse), read_counts(warehouse)) == (facts, balance)
 
 
-@pytest.mark.study("ingest", "schema")
 @pytest.mark.parametrize("seed", range(20, 23))
 def test_after_forgetting_all_is_as_if_only_the_rest_had_been_read(
     warehouse: Warehouse, database: psycopg.Connection, tmp_path: Path, seed: int

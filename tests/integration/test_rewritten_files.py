@@ -25,6 +25,8 @@ from tapewise.schema.errors import RewrittenFileError
 from tests.conftest import NOW, register
 from tests.integration.test_exactly_once import expect_union, ledger
 
+pytestmark = pytest.mark.study("ingest", "schema")
+
 Load = Callable[..., FileResult]
 Hook = Callable[..., None]
 

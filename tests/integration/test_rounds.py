@@ -33,6 +33,8 @@ from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.errors import SettingsError, TapewiseError
 from tapewise.schema.settings import read_settings
 
+pytestmark = pytest.mark.study("ingest", "schema")
+
 CONFIG = """
 [[archives]]
 name = "llnl"

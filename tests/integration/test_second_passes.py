@@ -26,7 +26,7 @@ from tests.integration.evidence import check_warehouse, read_balance, read_facts
 
 Load = Callable[..., FileResult]
 
-pytestmark = pytest.mark.usefixtures("short_segments")
+pytestmark = [pytest.mark.usefixtures("short_segments"), pytest.mark.study("ingest", "schema")]
 US = "America/Los_Angeles"
 HOUR = datetime(1997, 10, 26, 1)  # local time; in UTC it is 8 o'clock, then 9
 FIRST, SECOND = datetime(1997, 10, 26, 8, tzinfo=UTC), datetime(1997, 10, 26, 9, tzinfo=UTC)
@@ -161,7 +161,6 @@ def test_a_move_may_end_on_another_day_of_the_archives_clock(warehouse: Warehous
     check_warehouse(warehouse)
 
 
-@pytest.mark.study("ingest", "schema")
 @pytest.mark.parametrize("seed", range(6))
 def test_any_pieces_in_any_order_give_the_same_warehouse(
     load: Load, warehouse: Warehouse, tmp_path: Path, seed: int

@@ -22,7 +22,7 @@ from tests.integration.evidence import check_warehouse, read_balance, read_facts
 
 Load = Callable[..., FileResult]
 
-pytestmark = pytest.mark.usefixtures("short_segments")
+pytestmark = [pytest.mark.usefixtures("short_segments"), pytest.mark.study("ingest", "schema")]
 
 
 def nft(number: int) -> str:
@@ -209,7 +209,6 @@ def test_a_dry_run_uses_known_segments_and_reports_what_a_load_would_do(
     assert dry.tally.rejected == wet.tally.rejected
 
 
-@pytest.mark.study("ingest", "schema")
 @pytest.mark.parametrize("seed", range(5))
 def test_any_pieces_in_any_order_give_the_same_warehouse(
     load: Load, warehouse: Warehouse, tmp_path: Path, seed: int

@@ -27,6 +27,8 @@ from tapewise.schema.errors import ServerError, ServerOwnerError
 from tapewise.schema.server import binaries, homes, keeper
 from tapewise.schema.server.embedded import EmbeddedServer
 
+pytestmark = pytest.mark.study("schema")
+
 PROJECT = Path(__file__).parents[2]
 NOBODY = 65534
 LINGER_S = 0.4
@@ -183,7 +185,6 @@ def run_as_nobody(function: Callable[[], object]) -> str:
     return complaint
 
 
-@pytest.mark.study("schema")
 @pytest.mark.parametrize("version", [18, 16])
 def test_starts_stops_and_starts_again(
     home: Path, make_server: Callable[..., EmbeddedServer], version: int
@@ -213,7 +214,6 @@ def test_starts_stops_and_starts_again(
     server.stop()  # a second time does no harm
 
 
-@pytest.mark.study("schema")
 def test_two_processes_start_one_server(
     server: EmbeddedServer, start_client: Callable[[EmbeddedServer], Client]
 ) -> None:
@@ -224,7 +224,6 @@ def test_two_processes_start_one_server(
     assert log.count("starting PostgreSQL") == 1
 
 
-@pytest.mark.study("schema")
 def test_ends_with_its_killed_client_but_not_before(
     server: EmbeddedServer, start_client: Callable[[EmbeddedServer], Client]
 ) -> None:
@@ -242,7 +241,6 @@ def test_ends_with_its_killed_client_but_not_before(
     assert "database system is shut down" in (data.parent / "server.log").read_text(), "a clean shutdown"
 
 
-@pytest.mark.study("schema")
 def test_kept_server_stays_until_stopped(server: EmbeddedServer) -> None:
     with server:  # this starts a keeper
         assert not server.status().is_kept
@@ -259,7 +257,6 @@ def test_kept_server_stays_until_stopped(server: EmbeddedServer) -> None:
     assert wait_until(lambda: is_server_gone(data), PATIENCE_S), "it is kept no longer"
 
 
-@pytest.mark.study("schema")
 def test_next_client_replaces_a_killed_keeper(server: EmbeddedServer) -> None:
     server.acquire()
     data = find_data(server)
@@ -282,7 +279,6 @@ def _read(path: Path) -> str:
         return ""
 
 
-@pytest.mark.study("schema")
 def test_starts_at_once_after_a_killed_postmaster(server: EmbeddedServer) -> None:
     server.acquire()
     query(server, "CREATE TABLE kept AS SELECT 42 AS answer")
@@ -328,7 +324,6 @@ def test_stale_files_with_a_reused_pid(server: EmbeddedServer) -> None:
         unrelated.kill()
 
 
-@pytest.mark.study("schema")
 @pytest.mark.parametrize("is_initdb_killed", [False, True], ids=["client killed", "client and initdb killed"])
 def test_a_killed_initdb_is_repeated(
     server: EmbeddedServer, start_client: Callable[[EmbeddedServer], Client], is_initdb_killed: bool
@@ -357,7 +352,6 @@ def test_deleted_data_folder(server: EmbeddedServer) -> None:
     assert is_server_gone(data)
 
 
-@pytest.mark.study("schema")
 def test_a_deleted_home_is_noticed_and_can_be_created_again(server: EmbeddedServer) -> None:
     with server:
         data = find_data(server)

@@ -13,6 +13,8 @@ from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.errors import HeldElsewhereError
 from tests.conftest import NOW, register
 
+pytestmark = pytest.mark.study("ingest", "schema")
+
 # Lines of both formats, as in one syslog. NFT's format reads the first list, FTP's the second.
 NFT = [f"005041 97/10/01 00:{minute:02}:41 js 7700 0.425" for minute in range(8)]
 FTP = [

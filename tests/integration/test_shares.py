@@ -18,6 +18,8 @@ from tapewise.ingest.sources.sources import SourceRequest
 from tapewise.schema.database import Role, Warehouse
 from tests.conftest import NOW, Site, register
 
+pytestmark = pytest.mark.study("sql", together=True)
+
 ZONE = ZoneInfo("America/Los_Angeles")
 DIRECTIONS = {"LH": "put", "HL": "get"}
 

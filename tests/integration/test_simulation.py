@@ -30,6 +30,8 @@ from tests.conftest import NOW
 from tests.integration.evidence import check_warehouse, count_for_the_planner
 from tests.sql.cases import insert_rows
 
+pytestmark = pytest.mark.study("simulator", "schema", "sql")
+
 BEGIN = datetime(2000, 1, 3, 8, tzinfo=UTC)
 ZONE = "America/Los_Angeles"
 FIELDS = ", ".join(STORED_TIMES)

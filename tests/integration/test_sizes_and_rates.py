@@ -18,6 +18,8 @@ from tapewise.schema.database import Role, Warehouse
 from tests.conftest import Site
 from tests.integration.example_archive import LOGS, ZONE, load_example
 
+pytestmark = pytest.mark.study("sql", together=True)
+
 LINE = re.compile(
     r"([0-9]+) (98/1[0-2]/[0-9]{2} (?:[01][0-9]|2[0-3]):[0-9:]+) ([a-z])([a-z]) ([0-9]+) ([0-9.]+) *"
 )

@@ -34,6 +34,8 @@ from tests.integration.test_second_passes import US
 from tests.session_format import SESSIONS
 from tests.yearless_format import YEARLESS
 
+pytestmark = pytest.mark.study("ingest", "schema")
+
 DAY = date(2004, 6, 30)
 # What the ledger and the derived tables contain, without ids that depend on the number of loads.
 TABLES = {

@@ -24,6 +24,8 @@ from tests.integration.test_exactly_once import DAY, SOME_FORMATS, log_line, mak
 from tests.integration.test_requests import dump, make_world
 from tests.integration.test_retention import count, read, read_cells, source_of, start, wait_for_lock
 
+pytestmark = pytest.mark.study("ingest", "schema")
+
 
 def make_others(format_name: str, shift_s: int) -> list[bytes]:
     """Lines for another host's log, each `shift_s` after one of `make_lines`."""
@@ -51,7 +53,6 @@ def read_ledger(warehouse: Warehouse, connection: psycopg.Connection, archive: s
     return sorted(paths)
 
 
-@pytest.mark.study("ingest", "schema")
 @pytest.mark.parametrize(
     ("dropped", "zone"),
     [

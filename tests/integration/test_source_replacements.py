@@ -26,6 +26,8 @@ from tests.integration.test_exactly_once import DAY, make_lines, write
 from tests.integration.test_requests import dump, make_world
 from tests.integration.test_retention import count, read, read_cells, source_of, start, wait_for_lock
 
+pytestmark = pytest.mark.study("ingest", "schema")
+
 KEY = PseudonymKey("a key of the tests, longer than needed" * 2)
 
 

@@ -25,6 +25,8 @@ from tests.conftest import NOW, register
 from tests.integration.evidence import check_warehouse, read_facts
 from tests.studies import with_seeds
 
+pytestmark = pytest.mark.study("ingest", "schema", "sql")
+
 Read = Callable[..., None]
 
 COUNTS = """

@@ -25,6 +25,8 @@ from tapewise.schema.database import Role, Warehouse
 from tests.conftest import NOW, register
 from tests.integration.evidence import check_warehouse, read_facts
 
+pytestmark = pytest.mark.study("ingest", "schema")
+
 FIRST_DAY = datetime(2004, 1, 28, tzinfo=UTC)
 DAY = timedelta(days=1)
 # A line: when, what (S, F, E or C), and the number of the copy.

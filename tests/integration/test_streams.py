@@ -24,6 +24,8 @@ from tapewise.simulator.runs import run_trace
 from tests.conftest import NOW, Site, register
 from tests.sql.cases import insert_rows
 
+pytestmark = pytest.mark.study("clustering")
+
 LOGS = Path(__file__).resolve().parents[2] / "examples" / "logs"
 ZONE = "America/Los_Angeles"
 FILES = [(LOGS / "nft.log", "nft"), (LOGS / "pftp.log.gz", "pftp"), (LOGS / "hsi.log", "hsi")]

@@ -48,6 +48,8 @@ from tests.integration.recall_recount import (
     list_recalls,
 )
 
+pytestmark = pytest.mark.study("examples", "ingest", "sql")
+
 Row = dict[str, Any]
 
 ZONE = "Europe/Zurich"

@@ -13,6 +13,8 @@ from tapewise.schema.database import Role, Warehouse
 from tests.forks import run_forked
 from tests.sql.cases import insert_rows
 
+pytestmark = pytest.mark.study("ingest", "schema")
+
 PACIFIC = "America/Los_Angeles"
 COUNT = (
     "SELECT count(*) AS opens, min(opened_at) AS first FROM mart.opens"

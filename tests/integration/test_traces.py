@@ -25,6 +25,8 @@ from tests.conftest import Site
 from tests.integration.example_archive import LOGS, load_example
 from tests.sql.cases import insert_rows
 
+pytestmark = pytest.mark.study("ingest", "simulator", "sql")
+
 MACHINE = bundled_machine("llnl-unitree-1998")
 # The example has a few files larger than LLNL's machine accepted.
 LARGEST_BYTES = MACHINE.disk.largest_file_bytes

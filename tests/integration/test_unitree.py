@@ -20,6 +20,8 @@ from tapewise.schema.errors import LogFileError
 from tests.conftest import NOW
 from tests.integration.evidence import FACTS, check_warehouse, read_balance, read_facts
 
+pytestmark = pytest.mark.study("ingest", "schema")
+
 JOBS = [
     "002718 14:06:48 14:07:31 2360 102     17 put -d /scratch/k/run 7/out.tar",
     "003141 14:09:02 14:12:40 12361100      1 get /archive/w/out.dat",

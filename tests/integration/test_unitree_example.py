@@ -26,6 +26,8 @@ from tapewise.ingest.sources.sources import SourceRequest
 from tapewise.schema.database import Role
 from tests.conftest import NOW, Site, register
 
+pytestmark = pytest.mark.study("examples", "ingest", together=True)
+
 ROOT = Path(__file__).resolve().parents[2]
 LOGS = ROOT / "examples" / "logs"
 ZONE = "America/Los_Angeles"

@@ -21,6 +21,8 @@ from tests.integration.test_requests import make_world
 from tests.sql.cases import insert_rows
 from tests.user_cells import WRONG_USER_CELLS
 
+pytestmark = pytest.mark.study("ingest", "schema", "sql")
+
 COUNTS = """
     SELECT users.name, sum(n), sum(bytes) FROM core.user_cells
     CROSS JOIN unnest(user_ids, request_counts, size_bytes) AS part (user_id, n, bytes)

@@ -17,6 +17,8 @@ from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.errors import WorkerError
 from tests.conftest import NOW, register
 
+pytestmark = pytest.mark.study("ingest", "schema")
+
 WAITERS = (
     "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
 )

@@ -19,6 +19,8 @@ from tapewise.schema.errors import WorkloadError
 from tests.conftest import NOW
 from tests.sql.cases import insert_rows
 
+pytestmark = pytest.mark.study("clustering", "sql")
+
 # For each class of gets and puts: log10 of bytes and of seconds, and its share. No two classes are close.
 MIXTURES = {
     "get": (((4.0, -0.5), 0.5), ((6.0, 1.0), 0.3), ((8.0, 1.5), 0.2)),

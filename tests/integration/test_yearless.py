@@ -25,7 +25,7 @@ from tests.yearless_format import YEARLESS
 
 Load = Callable[..., FileResult]
 
-pytestmark = pytest.mark.usefixtures("short_segments", "parsed")
+pytestmark = [pytest.mark.usefixtures("short_segments", "parsed"), pytest.mark.study("ingest", "schema")]
 BEGIN = datetime(2018, 12, 30)
 # Four days around New Year, one line an hour.
 TIMES = [BEGIN + timedelta(hours=hour) for hour in range(96)]

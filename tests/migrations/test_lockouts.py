@@ -21,6 +21,8 @@ from tapewise.schema.tables import upgrade as upgrades
 from tapewise.schema.tables.blockers import Blocker
 from tapewise.schema.tables.upgrade import current_revision, newest_revision, upgrade
 
+pytestmark = pytest.mark.study("migrations", "schema")
+
 WAIT_S = 2.0
 
 

@@ -20,6 +20,8 @@ from tests.conftest import TEMPLATE, Site
 from tests.forks import run_forked
 from tests.migrations.test_roads import DATA_OF_0021, FIRST, dump_schema, read_tables
 
+pytestmark = pytest.mark.study("migrations", "schema")
+
 NFT = "005041 97/10/01 00:01:41 js 7700 0.425\n"
 
 

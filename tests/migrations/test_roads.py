@@ -235,6 +235,7 @@ def test_an_upgrade_keeps_the_data_of_the_first_release(empty: Warehouse):
         ).fetchall() == [(1, "llnl", 7700, None), (2, "llnl", 99, None)]
 
 
+@pytest.mark.study("migrations", "schema")
 def test_an_upgrade_counts_the_facts_that_are_there_as_loading_them_does(
     warehouse: Warehouse, tmp_path: Path
 ):

@@ -68,6 +68,7 @@ def find_failing_case(connection: psycopg.Connection, cases: Iterable[Case]) -> 
     return None
 
 
+@pytest.mark.study("ingest/requests")
 @pytest.mark.parametrize(
     "mutant", MUTANTS[TURN::ONE_IN], ids=lambda mutant: f"{mutant.object_name}: {mutant.change}"
 )
@@ -84,6 +85,7 @@ def test_a_case_notices(
     assert found is not None, f"no case of {name} fails although {mutant.change}"
 
 
+@pytest.mark.study("ingest/requests")
 @pytest.mark.parametrize("name", STATEMENTS)
 def test_no_case_fails_without_a_mutant(connection: psycopg.Connection, name: str) -> None:
     assert find_failing_case(connection, CASES[name]) is None

@@ -5,7 +5,9 @@ import subprocess
 from pathlib import Path
 
 TREE = Path(__file__).resolve().parents[2]
-# A branch is compared with the first of these that exists.
+# A branch is compared with the first of these that exists. On the main branch, the variable can name the
+# commit that was tested last.
+VARIABLE = "TAPEWISE_TEST_BASE"
 BASES = ("origin/main", "main")
 
 
@@ -31,7 +33,7 @@ def find_touched(tree: Path = TREE) -> set[str] | None:
 
 def find_base(tree: Path = TREE) -> str | None:
     """Return the commit where the branch began; None without git or a main branch."""
-    for base in BASES:
+    for base in filter(None, (os.environ.get(VARIABLE), *BASES)):
         ours = ask_git(tree, "merge-base", base, "HEAD")
         if ours is not None:
             return ours.strip()

@@ -43,6 +43,7 @@ def detected(path: Path) -> str | None:
     return None if found is None else found.name
 
 
+@pytest.mark.study("ingest")
 @pytest.mark.parametrize("log_format", FORMATS.values(), ids=FORMATS)
 def test_the_examples_of_a_format_fit_only_that_format(log_format, tmp_path):
     path = write(tmp_path, "".join(f"{line}\n" for line in log_format.examples))
@@ -50,6 +51,7 @@ def test_the_examples_of_a_format_fit_only_that_format(log_format, tmp_path):
     assert detected(path) == log_format.name
 
 
+@pytest.mark.study("ingest")
 @pytest.mark.parametrize("path", sorted(set(EXAMPLES.glob("*.log*")) | set(EXAMPLES.glob("*.gz"))), ids=str)
 def test_the_example_logs_are_told_apart(path):
     assert detected(path) == path.name.partition(".")[0]
@@ -89,6 +91,7 @@ def test_blank_lines_do_not_count(tmp_path):
     assert (detected(found.path), found.line_count) == ("nft", 1)
 
 
+@pytest.mark.study("ingest")
 @pytest.mark.parametrize(
     "nft_count, other_count, expected",
     [(950, 50, "nft"), (951, 49, "nft"), (949, 51, None), (500, 500, None), (0, 1000, "hsi")],
@@ -148,6 +151,7 @@ def test_an_empty_file_has_no_format(tmp_path, content):
     assert (choices.empty, choices.formats, choices.failures) == ([found.path], {}, {})
 
 
+@pytest.mark.study("ingest")
 def test_an_unfinished_first_line_counts_as_empty(tmp_path):
     path = write(tmp_path, NFT[:20])
     assert read_formats([path, path]).empty == [path]
@@ -207,6 +211,7 @@ def test_no_line_is_sampled_twice(tmp_path, monkeypatch):
         assert set(seen) <= set(lines.encode().splitlines()[:-1])
 
 
+@pytest.mark.study("ingest")
 def test_lines_of_megabytes_are_read_to_their_end(tmp_path):
     # An NFT line may be of any length, as any number of blanks may separate its fields.
     long = NFT.replace(" ks ", " ks" + " " * 3_000_000)
@@ -240,6 +245,7 @@ def test_files_that_are_not_logs_are_reported_by_name(tmp_path):
         assert str(path) in caught.value.message
 
 
+@pytest.mark.study("ingest")
 def test_files_examined_together_are_examined_like_single_ones(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

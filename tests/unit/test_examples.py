@@ -167,6 +167,7 @@ def test_another_seed_gives_other_lines(regenerated: Path, tmp_path: Path) -> No
         assert read(tmp_path / name) != read(regenerated / name)
 
 
+@pytest.mark.study("examples")
 def test_without_unitree_the_other_logs_are_the_same(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "tapewise.examples.generate", "--seed", "1998", "--without-unitree"]
     subprocess.run([*command, "--into", str(tmp_path)], check=True, capture_output=True)
@@ -542,6 +543,7 @@ def test_hits_and_misses_add_up(truth: dict[str, Any]) -> None:
     assert waits["tape"]["mean_s"] > 120 > waits["disk"]["mean_s"]
 
 
+@pytest.mark.study("examples")
 def test_links_say_which_lines_belong_together(truth: dict[str, Any], tmp_path: Path) -> None:
     command = [
         sys.executable, "-m", "tapewise.examples.generate", "--seed", "1998",

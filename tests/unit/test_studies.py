@@ -11,9 +11,9 @@ from tests import studies
 class Item:
     """A test as `skip_studies` sees it."""
 
-    def __init__(self, nodeid: str, *code: str) -> None:
+    def __init__(self, nodeid: str, *code: str, **options: bool) -> None:
         self.nodeid = nodeid
-        self._mark = pytest.mark.study(*code).mark if code else None
+        self._mark = pytest.mark.study(*code, **options).mark if code else None
         self.is_skipped = False
 
     def get_closest_marker(self, name: str) -> Any:
@@ -59,3 +59,25 @@ def test_a_part_of_the_others_runs_and_another_one_for_the_next_commit(
 def test_without_git_or_when_asked_for_all_run(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(find_running(monkeypatch, None, [], make_items())) == 61
     assert len(find_running(monkeypatch, "1", [], make_items(), one_in=1)) == 61
+
+
+def test_studies_that_share_a_fixture_run_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    def make() -> list[Any]:
+        return [Item(f"tests/c.py::test_{number}", "sql/cache", together=True) for number in range(9)]
+
+    counts = {len(find_running(monkeypatch, str(n), [], make())) for n in range(30)}
+    assert counts == {0, 9}
+
+
+def test_on_the_second_version_every_test_is_a_study(monkeypatch: pytest.MonkeyPatch) -> None:
+    def make() -> list[Any]:
+        return [Item(f"tests/c.py::test_{number}") for number in range(60)]
+
+    monkeypatch.setattr(studies, "IS_REPEATED", True)
+    assert 8 <= len(find_running(monkeypatch, "1", [], make())) <= 36
+    assert len(find_running(monkeypatch, "1", ["sql/tape/recalls/view.sql"], make())) == 60
+
+
+def test_a_study_of_what_is_not_there_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(AssertionError, match=r"tests/d.py::x is a study of \['sql/cash'\]"):
+        find_running(monkeypatch, "1", [], [Item("tests/d.py::x", "sql/cash")])

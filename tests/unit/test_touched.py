@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.sql.touched import find_touched
+from tests.sql.touched import VARIABLE, find_touched
 
 
 def git(tree: Path, *arguments: str) -> None:
@@ -46,6 +46,15 @@ def test_what_differs_is_touched_whether_committed_or_not(tree: Path):
     case = tree / "tests/sql/hits/one.yaml"
     case.write_text("query: SELECT 2\n")
     assert find_touched(tree) == {"opens", "hits"}
+
+
+def test_the_main_branch_is_compared_with_the_named_commit(tree: Path, monkeypatch: pytest.MonkeyPatch):
+    git(tree, "checkout", "main")
+    (tree / "sql/facts/opens/view.sql").write_text("SELECT 1\n")
+    git(tree, "commit", "-am", "Change a view")
+    assert find_touched(tree) is None
+    monkeypatch.setenv(VARIABLE, "HEAD~1")
+    assert find_touched(tree) == {"opens"}
 
 
 def test_a_folder_that_only_moved_is_not_touched(tree: Path):

@@ -42,6 +42,7 @@ def test_both_ways_agree(zone: str, quarter: int, count: int) -> None:
     check(zone, quarters(BEGIN + timedelta(minutes=15 * quarter), count))
 
 
+@pytest.mark.study("ingest")
 @pytest.mark.parametrize("zone", ["America/Los_Angeles", "Australia/Lord_Howe", "Europe/Berlin", "UTC"])
 def test_both_ways_agree_day_by_day_over_years_of_changes(zone: str) -> None:
     quick = [check(zone, quarters(datetime(1996, 1, 1) + timedelta(days=day), 96)) for day in range(800)]
@@ -114,6 +115,7 @@ def check_change(zone: str, changed_at: datetime, shift: timedelta, into: float)
             assert at.astimezone(here).replace(tzinfo=None) == local
 
 
+@pytest.mark.study("ingest")
 @settings(deadline=None, max_examples=200)
 @given(zone=st.sampled_from(ZONES), year=st.integers(1985, 2030), into=st.floats(0, 1))
 def test_skipped_times_are_rejected_and_repeated_times_are_flagged(zone: str, year: int, into: float) -> None:

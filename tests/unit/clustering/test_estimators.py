@@ -29,6 +29,7 @@ def bin_rows(rows: Floats) -> tuple[Floats, Floats]:
     return means, counts.astype(np.float64)
 
 
+@pytest.mark.study("clustering")
 @parametrize_with_checks([CellKMeans(random_state=0)])
 def test_the_estimator_follows_scikit_learns_contract(estimator, check):
     check(estimator)
@@ -61,6 +62,7 @@ def test_shuffled_data_score_worse_than_real_data(seed):
     assert max(worse.criterion_values_.values()) < max(real.criterion_values_.values()) - 0.05
 
 
+@pytest.mark.study("clustering")
 def test_cells_give_the_same_classes_as_plain_k_means_of_the_rows():
     rows, _ = draw_mixture(7, 50_000, spread=0.5)
     cells, counts = bin_rows(rows)
@@ -110,6 +112,7 @@ def test_classes_are_in_the_order_of_their_centres():
     assert (found.labels_ == found.predict(rows[:2000])).all()
 
 
+@pytest.mark.study("clustering")
 def test_the_same_seed_gives_the_same_bits():
     cells, counts = bin_rows(draw_mixture(1, spread=0.6)[0])
     first = CellKMeans(random_state=9).fit(cells, sample_weight=counts)

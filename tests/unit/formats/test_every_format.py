@@ -259,6 +259,7 @@ def test_an_example_is_a_valid_line(format_: Format, line: str) -> None:
     assert parse(format_, [line])["rejected"].to_list() == [None]
 
 
+@pytest.mark.study("ingest")
 @EVERY_EXAMPLE
 def test_a_carriage_return_at_the_end_changes_nothing(format_: Format, line: str) -> None:
     assert parse(format_, [line + "\r"]).rows() == parse(format_, [line]).rows()
@@ -289,6 +290,7 @@ WRITTEN = {name: each for name, each in FORMATS.items() if name != "hpss-daily"}
 EVERY_WRITTEN_FORMAT = pytest.mark.parametrize("format_", WRITTEN.values(), ids=WRITTEN)
 
 
+@pytest.mark.study("ingest")
 @EVERY_WRITTEN_FORMAT
 def test_a_line_appended_to_another_is_never_read_as_one(format_: Format) -> None:
     pairs = [(first, second) for first in format_.examples for second in format_.examples]
@@ -309,6 +311,7 @@ def test_blank_lines_are_ignored(format_: Format) -> None:
     assert parse(format_, ["\u00a0", "\x0b", "\x00"])["rejected"].to_list() == [UNRECOGNISED] * 3
 
 
+@pytest.mark.study("ingest")
 @EVERY_LOCAL_FORMAT
 @EXAMPLE_COUNT
 @given(

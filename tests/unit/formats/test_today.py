@@ -227,6 +227,7 @@ def test_a_session_of_cta_is_read_in_whatever_order_its_parameters_are(sample_lo
     assert {each["ignored"] for each in found} <= {None, "another message"}
 
 
+@pytest.mark.study("ingest")
 @pytest.mark.parametrize("old_vid", ["vid", "TPVID"])
 def test_older_names_of_cta_say_the_same(old_vid: str):
     """CTA 4.x called the cartridge and the drive otherwise, and wrote no function before some messages."""
@@ -301,6 +302,7 @@ def write_text(line: str, time: str) -> str:
     return f"{time} {said['hostname']} {said['program']}: {' '.join(pairs)} "
 
 
+@pytest.mark.study("ingest")
 @pytest.mark.parametrize("number", range(len(FORMATS["cta"].examples)))
 def test_pairs_of_cta_say_what_its_objects_say(number: int):
     line = FORMATS["cta"].examples[number]
@@ -624,6 +626,7 @@ def test_fields_of_listed_commands_and_files(
     assert {each: found[each] for each in expected} == expected
 
 
+@pytest.mark.study("ingest")
 @pytest.mark.parametrize(
     "name",
     [

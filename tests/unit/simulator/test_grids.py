@@ -113,6 +113,7 @@ def run(variants: list[Variant], seeds: range, read=make_requests, job_count: in
     return list(run_grid(Grid(variants, seeds, read), job_count=job_count))
 
 
+@pytest.mark.study("simulator")
 def test_runs_are_the_same_on_one_core_and_on_two():
     variants = vary(make_machine(), "network.in_bytes_per_s=5,100", "users.limit_count=1,2")
     results = run(variants, range(1, 4), job_count=2)
