@@ -16,6 +16,8 @@ from tapewise.schema.errors import LogFileError, SourceError
 
 # These formats report the same transfers, so an archive must count only one of the two.
 SAME_TRANSFERS = ("nft", "stat")
+# Some lines may be cut or damaged.
+_NEARLY_ALL = 0.95
 
 
 @dataclass
@@ -111,11 +113,25 @@ def _settle_format(detection: Detection) -> Format:
             f"{detection.path}: no format detected: all lines looked at are blank", hint="Give --format."
         )
     best, second = (f"{fit.format.name} fits {describe_share(fit)}" for fit in detection.fits[:2])
+    if _is_of_two_formats(detection):
+        name, other = (fit.format.name for fit in detection.fits[:2])
+        raise LogFileError(
+            f"{detection.path}: no format detected: its lines are of two formats: {best}, {second} of"
+            f" {detection.line_count:,} lines",
+            hint=f"Write the lines of each format into a file of its own. Or give --format {name}: the lines"
+            f" of {other} are then rejected.",
+        )
     raise LogFileError(
         f"{detection.path}: no format detected: {best}, {second} of {detection.line_count:,} lines",
         hint="Give --format; `tapewise detect` shows how well each format fits, and `tapewise formats` lists"
         " them. Another format can be described in a file: docs/how-to/own-format.md.",
     )
+
+
+def _is_of_two_formats(detection: Detection) -> bool:
+    """Whether nearly each line is of one of the two best formats, and none of both."""
+    best, second = (fit.fit_count for fit in detection.fits[:2])
+    return second > 0 and _NEARLY_ALL * detection.line_count <= best + second <= detection.line_count
 
 
 def _check_one_source(choices: Choices, source: str) -> None:

@@ -29,6 +29,9 @@ from tapewise.ingest.reading.remote_files import describe
 from tapewise.ingest.reading.remote_paths import RemotePath
 from tapewise.schema.errors import LogFileError, RewrittenFileError
 
+# The header of a file, with which a zip archive begins that has any.
+_ZIP_BEGINNING = b"PK\x03\x04"
+
 
 @dataclass(frozen=True)
 class Member:
@@ -211,13 +214,24 @@ def _list_once(archive: _Archive) -> dict[Path, Member]:
 
 
 def _list_zip(archive: _Archive) -> Iterator[Member]:
-    with archive.open() as file, zipfile.ZipFile(file) as opened:
+    with archive.open() as file, _open_zip(file) as opened:
         for info in opened.infolist():
             if not info.is_dir():
                 changed_s = None
                 with suppress(ValueError):  # some programs write a month or day of 0
                     changed_s = datetime(*info.date_time).timestamp()  # a time of any clock
                 yield Member(info.filename, info.file_size, changed_s)
+
+
+def _open_zip(file: BinaryIO) -> zipfile.ZipFile:
+    """Open a zip archive. A cut one begins as others do, but lacks the list of files, which comes last."""
+    try:
+        return zipfile.ZipFile(file)
+    except zipfile.BadZipFile as error:
+        file.seek(0)
+        if file.read(len(_ZIP_BEGINNING)) == _ZIP_BEGINNING:
+            raise EOFError from error
+        raise
 
 
 def _list_tar(archive: _Archive) -> Iterator[Member]:
@@ -303,7 +317,7 @@ atexit.register(_last_tar.close)
 def _find_stream(archive: _Archive, name: str) -> Iterator[IO[bytes]]:
     """Open a file of an archive at its beginning."""
     if archive.is_zip:
-        with archive.open() as raw, zipfile.ZipFile(raw) as opened, opened.open(name) as file:
+        with archive.open() as raw, _open_zip(raw) as opened, opened.open(name) as file:
             yield file
         return
     stream = _last_tar.find(archive, name)

@@ -99,10 +99,11 @@ def test_files_of_a_mixed_folder_are_loaded_into_the_source_of_their_format(tape
         "nft.log: read as nft, detected from its lines",
         "hsi.log: read as hsi, detected from its lines",
         "cond.971001: read as cond, detected from its lines",
-        "tapewise: half.log: no format detected: nft fits 60.0 %, hsi fits 40.0 % of 10 lines",
+        "tapewise: half.log: no format detected: its lines are of two formats: nft fits 60.0 %, hsi fits"
+        " 40.0 % of 10 lines",
         "tapewise: 1 of 4 files could not be read.",
-        "Give --format; `tapewise detect` shows how well each format fits, and `tapewise formats` lists"
-        " them. Another format can be described in a file: docs/how-to/own-format.md.",
+        "Write the lines of each format into a file of its own. Or give --format nft: the lines of hsi are"
+        " then rejected.",
         "The others were read; see above.",
     ]
     loaded = {("nft", "nft"): 20, ("hsi", "hsi"): 19, ("cond", "cond"): 3}

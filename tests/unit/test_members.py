@@ -178,7 +178,16 @@ def test_archives_that_cannot_be_used_are_refused(write, form, contents, reason)
 def test_a_cut_archive_is_refused_whole(write, form):
     container = write(form, {f"{number}.log": os.urandom(999) + b"\n" for number in range(9)})
     container.write_bytes(container.read_bytes()[:5000])
-    with pytest.raises(LogFileError, match="cannot be read"):
+    with pytest.raises(LogFileError, match="cannot be read") as raised:
+        list_members(container)
+    if form.endswith(".zip"):  # whose list of files is at its end
+        assert raised.value.message.endswith(": it ends early")
+
+
+def test_a_file_that_is_no_zip_archive_is_not_called_cut(write):
+    container = write("logs.zip")
+    container.write_bytes(b"no archive")
+    with pytest.raises(LogFileError, match="not a zip file"):
         list_members(container)
 
 

@@ -25,7 +25,7 @@ AS $function$
 -- 1. asked_archives, archives: the local days that are read, for each archive.
 -- 2. cells, by_day, seen: the ten minutes in which a transfer ended.
 -- 3. spans, days: all days that are returned, active or not. Most are counted from the bits of their cells.
--- 4. odd_days, active, windows, fates: days with a change of clocks or an outage, window by window.
+-- 4. odd_days, sought, active, windows, fates: days with a change of clocks or an outage, window by window.
 WITH outages AS (
     SELECT * FROM mart.outages
 ),
@@ -230,19 +230,26 @@ odd_days AS (
     WHERE days.is_odd
 ),
 
+-- Materialized, so that cells are joined by the day, and not only by the archive.
+sought AS MATERIALIZED (
+    SELECT
+        odd_days.*,
+        odd_days.starts_on + later.days AS read_on
+    FROM odd_days
+    CROSS JOIN (VALUES (0), (1)) AS later (days)
+),
+
 -- Windows are numbered backwards from the end of the day, because at its beginning clocks may have gone
 -- forward by part of a window. Where clocks go back across midnight, a day begins at the second midnight, as
 -- everywhere else; minutes before it have the next date. What is not in the day gets a number that no window
 -- of the day has.
 active AS (
     SELECT DISTINCT
-        odd_days.archive,
-        odd_days.starts_on,
-        ceil(extract(EPOCH FROM odd_days.ends_at - ended.ten_minutes_at) / 600)::integer AS window_number
-    FROM odd_days
-    CROSS JOIN (VALUES (0), (1)) AS later (days)
-    INNER JOIN cells
-        ON odd_days.archive = cells.archive AND odd_days.starts_on + later.days = cells.starts_on
+        sought.archive,
+        sought.starts_on,
+        ceil(extract(EPOCH FROM sought.ends_at - ended.ten_minutes_at) / 600)::integer AS window_number
+    FROM sought
+    INNER JOIN cells ON sought.archive = cells.archive AND sought.read_on = cells.starts_on
     CROSS JOIN unnest(cells.ten_minutes) AS ten (minutes)
     CROSS JOIN LATERAL (VALUES (to_timestamp(ten.minutes::bigint * 60))) AS ended (ten_minutes_at)
 ),

@@ -47,6 +47,13 @@ WITH requests AS NOT MATERIALIZED (
     WHERE selected.transfer_id IS NOT NULL
 ),
 
+-- Materialized, because it is read twice, and each time all months of requests would be read for it.
+failed AS MATERIALIZED (
+    SELECT requests.*
+    FROM requests
+    WHERE requests.is_failed
+),
+
 -- What a retry has in common with the failed transfer: user, direction and file, or UniTree's job, which
 -- retries by itself. A size identifies only files without a key, but their retry may have one.
 ties AS NOT MATERIALIZED (
@@ -69,13 +76,22 @@ ties AS NOT MATERIALIZED (
 
 of_failed AS NOT MATERIALIZED (
     SELECT DISTINCT
-        ties.archive,
-        ties.tied_by,
-        ties.direction,
-        ties.user_number,
-        ties.tie_number
-    FROM ties
-    WHERE ties.is_failed AND ties.is_own AND ties.user_number IS NOT NULL AND ties.tie_number IS NOT NULL
+        failed.archive,
+        tie.*
+    FROM failed
+    CROSS JOIN
+        LATERAL (
+            VALUES
+            ('file', failed.direction, failed.user_number, failed.file_key),
+            (
+                'size',
+                failed.direction,
+                failed.user_number,
+                CASE WHEN failed.file_key IS NULL THEN failed.size_bytes END
+            ),
+            ('job', '', 0, failed.job_id)
+        ) AS tie (tied_by, direction, user_number, tie_number)
+    WHERE tie.user_number IS NOT NULL AND tie.tie_number IS NOT NULL
 ),
 
 -- All attempts that have something in common with a failed transfer. With IS TRUE, they are looked up in a
@@ -131,29 +147,28 @@ log_ends AS (
 
 timed AS (
     SELECT
-        requests.*,
+        failed.*,
         found.transfer_id IS NOT NULL
         AND coalesce(
-            extract(EPOCH FROM least(log_ends.ends_at, retries.until) - requests.ended_at)::double precision
+            extract(EPOCH FROM least(log_ends.ends_at, retries.until) - failed.ended_at)::double precision
             >= coalesce(retries.retry_s, 86400),
             TRUE
         ) AS is_followed,
         CASE
             WHEN
-                extract(EPOCH FROM found.next_at - requests.ended_at)::double precision
+                extract(EPOCH FROM found.next_at - failed.ended_at)::double precision
                 <= coalesce(retries.retry_s, 86400)
                 THEN found.next_at
         END AS retried_at,
         CASE
             WHEN
-                extract(EPOCH FROM found.success_at - requests.ended_at)::double precision
+                extract(EPOCH FROM found.success_at - failed.ended_at)::double precision
                 <= coalesce(retries.retry_s, 86400)
                 THEN found.success_at
         END AS made_good_at
-    FROM requests
-    LEFT JOIN found ON requests.transfer_id = found.transfer_id
-    LEFT JOIN log_ends ON requests.archive = log_ends.archive
-    WHERE requests.is_failed
+    FROM failed
+    LEFT JOIN found ON failed.transfer_id = found.transfer_id
+    LEFT JOIN log_ends ON failed.archive = log_ends.archive
 )
 
 SELECT

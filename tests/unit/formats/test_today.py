@@ -585,10 +585,19 @@ def test_fields_of_ncftpd(number: int, old: str, new: str, expected: dict[str, o
         ("proftpd-default", 1, "226", "426", {"is_failed": True, "status_code": 426}),
         ("proftpd-default", 2, "RETR", "RETR", {"is_failed": True, "size_bytes": None}),
         ("proftpd-default", 3, "DELE", "DELE", {"kind": "delete", "archive_path": "/run 7/old.tar"}),
+        # Clients may send commands in lower case.
+        ("proftpd-default", 0, "STOR", "stor", {"direction": "put", "size_bytes": 2**30}),
+        ("proftpd-default", 1, "RETR", "retr", {"direction": "get", "size_bytes": 2**19}),
+        ("proftpd-default", 3, "DELE", "Dele", {"kind": "delete"}),
+        ("proftpd-default", 4, "CWD", "cwd", {"ignored": "another command"}),
+        ("proftpd", 0, "STOR", "appe", {"direction": "put", "size_bytes": 2**30}),
+        ("proftpd", 1, "RETR", "Retr", {"direction": "get"}),
+        ("proftpd", 3, "DELE", "dele", {"kind": "delete"}),
+        ("proftpd", 4, "RNTO", "rnto", {"ignored": "another command"}),
         # What moves or deletes files is never taken for another command.
         *(
             ("proftpd-default", 0, '"STOR /run 7/out.tar" 226', f'"{word} /a" 2', {"rejected": UNRECOGNISED})
-            for word in ("STOR", "STOU", "APPE", "RETR", "DELE")
+            for word in ("STOR", "STOU", "APPE", "RETR", "DELE", "dele")
         ),
         *(
             ("proftpd-default", 4, "CWD", word, {"ignored": "another command"})
