@@ -17,11 +17,14 @@ from tapewise.schema.tables.mart import MartObject, read_function
 from tapewise.spellings import DIRECTIONS
 
 _TOKEN = re.compile(
-    r"""--[^\n]*|/\*.*?\*/|'(?:[^']|'')*'|"[^"]*"|\$(?P<tag>\w*)\$.*?\$(?P=tag)\$|=>|:=|::|[\w.]+|\S""", re.DOTALL
+    r"""--[^\n]*|/\*.*?\*/|'(?:[^']|'')*'|"[^"]*"|\$(?P<tag>\w*)\$.*?\$(?P=tag)\$|=>|:=|::|[\w.]+|\S""",
+    re.DOTALL,
 )
 _FUNCTION = re.compile(r"mart\.(\w+)", re.IGNORECASE)
 # A literal, or an array of literals, with or without a cast to text. Tokens have a blank between them.
-_LITERAL = re.compile(r"(?:ARRAY \[ )?((?:'(?:[^']|'')*'|\d+)(?: , '(?:[^']|'')*')*)(?: \])?(?: :: text(?: \[ \])?)?", re.I)
+_LITERAL = re.compile(
+    r"(?:ARRAY \[ )?((?:'(?:[^']|'')*'|\d+)(?: , '(?:[^']|'')*')*)(?: \])?(?: :: text(?: \[ \])?)?", re.I
+)
 _TEXT = re.compile(r"'((?:[^']|'')*)'|(\d+)")
 _ARRAY = re.compile(r"\{(.*)\}", re.DOTALL)
 

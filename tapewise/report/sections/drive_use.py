@@ -26,7 +26,8 @@ def find(facts: Facts) -> Finding | None:
     is_part = len(rows) < len(facts["drive_use"])
     return Finding(
         f"Drives read or wrote for {say_share(ratio)} of the {say_time(occupied_s)} from the start of each"
-        " mount until its cartridge was out of the drive" + (", of tasks with known transfer times" if is_part else ""),
+        " mount until its cartridge was out of the drive"
+        + (", of tasks with known transfer times" if is_part else ""),
         ratio < LOW_RATIO,
     )
 
