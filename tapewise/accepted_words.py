@@ -1,10 +1,11 @@
 """Refuses a word that an argument of a function of `mart` does not take, and lists the words that it takes.
 
     mart.shares(shared_by => 'usr')
-    mart.shares does not take 'usr' for shared_by, only user, client, class_of_service, network; did you mean 'user'?
+    mart.shares does not take 'usr' for shared_by, only user, client, class_of_service, network; did you mean
+    'user'?
 
-The functions themselves return no rows then, because SQL that PostgreSQL inlines cannot raise an error. So
-queries are checked before they run, but only calls in which the argument has its name and a literal value.
+The functions themselves return no rows then. `tapewise sql` and the Python interface check a query before it
+runs, but only calls in which the argument has its name and a literal value.
 """
 
 import re
@@ -68,7 +69,7 @@ def _list_words(value: Any) -> Iterator[str]:
 
 
 def _find_calls(query: str) -> Iterator[tuple[str, dict[str, list[str]]]]:
-    """Each function of mart that is called, with those of its arguments that have names and literal values."""
+    """Each function of mart that is called, with its arguments that have names and literal values."""
     tokens = [found[0] for found in _TOKEN.finditer(query) if not found[0].startswith(("--", "/*"))]
     for place, token in enumerate(tokens):
         function = _FUNCTION.fullmatch(token)
@@ -86,7 +87,7 @@ def _find_literals(tokens: list[str]) -> Iterator[tuple[str, list[str]]]:
                 texts = [text.replace("''", "'") or number for text, number in _TEXT.findall(literal[1])]
                 yield argument[0].lower(), [word for text in texts for word in _list_words(text)]
             argument = []
-            if token == ")":
+            if token == ")":  # noqa: S105  # a token of SQL, not a secret
                 return
         else:
             depth += (token in ("(", "[")) - (token in (")", "]"))

@@ -48,7 +48,7 @@ def test_a_wrong_word_is_refused(query, message):
         "SELECT mart.failures(grouped_by => '{}'), mart.failures(grouped_by => ARRAY['day', 'code'])",
         "SELECT 'mart.shares(shared_by => ''usr'')' -- mart.shares(shared_by => 'usr')",
         "SELECT $$ mart.shares(shared_by => 'usr') $$ /* mart.shares(shared_by => 'usr') */",
-        "SELECT * FROM mart.shares(shared_by => 'us' || 'er', period => %s, until => my.f(shared_by => 'usr'))",
+        "SELECT * FROM mart.shares(shared_by => 'us' || 'er', period => %s, until => f(shared_by => 'usr'))",
         "SELECT * FROM mine.shares(shared_by => 'usr'), mart.unknown(period => 'usr'), mart.shares(",
         "SELECT * FROM mart.opens WHERE direction = 'Put'",
     ],

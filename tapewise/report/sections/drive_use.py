@@ -57,8 +57,8 @@ SECTION = Section(
     needs=("tape_events",),
     note=(
         "A cartridge occupies a drive from the request to mount it until it is out of the drive. Idle is the"
-        " time after the last file, until the request to dismount. Reading or writing is the sum of the times of"
-        " the files."
+        " time after the last file, until the request to dismount. Reading or writing is the sum of the times"
+        " of the files."
     ),
     silence="No cartridge was mounted.",
     needs_detail=True,
