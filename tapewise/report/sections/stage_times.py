@@ -164,7 +164,7 @@ SECTION = Section(
         " buffer to disk, and recalls have the wait. Bars begin at 1, 1.5, 2, 3, 5 and 7 times each power of"
         " ten; times below 1 s are in the first. Where the times of all interfaces together divide, each"
         " group has a colour, and a dashed line separates them, which cuts its bar. The dip there is deeper"
-        " than chance (three standard errors), with a fiftieth of the stages on each side; one narrower than a"
-        " factor of 1.2 may be missed. Percentiles are within 5 %."
+        " than chance (three standard errors), with a fiftieth of the stages on each side; one narrower than"
+        " a factor of 1.2 may be missed. Percentiles are within 5 %."
     ),
 )
