@@ -108,7 +108,7 @@ check: $(VENV)/dev.stamp  ## run before each commit: lint, types, unit tests, an
 		|| { $(BIN)/python -m tests.sql.lint && $(BIN)/python -m pytest -q tests/sql/test_cases.py -k "$$touched"; }; }
 
 .PHONY: mutants
-mutants: $(VENV)/dev.stamp  ## try every mutant of sql/ (`make test` tries those of the objects that a branch touches, or those of one object in twenty) and of the rules for requests (one in four)
+mutants: $(VENV)/dev.stamp  ## try every mutant of sql/ (`make test` tries those of the objects that a branch touches, or up to twenty of one object in twenty) and of the rules for requests (one in four)
 	TAPEWISE_TEST_MUTANTS_ONE_IN=1 $(BIN)/python -m pytest -n 2 --dist worksteal tests/sql/test_mutants.py tests/sql/test_request_mutants.py
 
 .PHONY: studies
