@@ -260,7 +260,7 @@ def test_a_dry_run_reports_what_a_load_would_do(warehouse: Warehouse, load: Load
     assert_refused(
         warehouse, lambda: preview(warehouse, write(path, JOBS), MAY_6), "with the date 1998-05-05"
     )
-    with pytest.raises(LogFileError, match="its name has no date"):
+    with pytest.raises(LogFileError, match="the name has no date"):
         preview(warehouse, write(tmp_path / "cond", JOBS))
 
 

@@ -94,7 +94,7 @@ def test_years(name, expected):
 )
 @pytest.mark.parametrize("log_format", [COND, CLIENT, DCACHE], ids=["cond", "hsi-client", "dcache"])
 def test_a_number_in_a_name_is_not_a_date(name, log_format):
-    with pytest.raises(LogFileError, match="its name has no date") as raised:
+    with pytest.raises(LogFileError, match="the name has no date") as raised:
         find_log_date(Path(name), log_format)
     assert "--date" in (raised.value.hint or "")
 
