@@ -86,7 +86,7 @@ hours AS (
         uses.block_at,
         count(*)::numeric * count(*) AS square_count
     FROM uses
-    GROUP BY uses.side, uses.block_at, date_trunc('hour', uses.asked_at)
+    GROUP BY uses.side, uses.block_at, date_trunc('hour', uses.asked_at, uses.timezone)
 ),
 
 squares AS (
