@@ -12,6 +12,7 @@ from psycopg.pq import ExecStatus
 from psycopg.types.numeric import FloatLoader
 from psycopg.types.string import TextLoader
 
+from tapewise.accepted_words import check_query
 from tapewise.queries import explain_error
 from tapewise.schema.errors import QueryError
 from tapewise.values import name_apart
@@ -52,6 +53,8 @@ def read_query(
     frame, and of dates and times without an offset in the query. Raises QueryError.
     """
     text = query if isinstance(query, str) else query.as_string(connection)
+    if isinstance(query, str):
+        check_query(query)
     try:
         connection.execute("SELECT set_config('TimeZone', %s, false)", [timezone])
         with connection.cursor() as cursor:

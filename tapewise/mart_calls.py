@@ -12,6 +12,7 @@ from typing import Any
 import polars as pl
 from psycopg import sql
 
+from tapewise.accepted_words import check_arguments
 from tapewise.schema.errors import QueryError, UnknownViewError
 from tapewise.schema.tables.mart import MartObject, read_mart
 
@@ -106,7 +107,8 @@ def names_of(each: MartObject) -> list[str]:
 def build_query(each: MartObject, arguments: Mapping[str, Any]) -> tuple[sql.Composed, list[Any]]:
     """Return the query and its parameters; None for an argument means the same as leaving it out.
 
-    Raises QueryError if an argument is unknown, or if one without a default is missing.
+    Raises QueryError if an argument is unknown, if one without a default is missing, or if one of words has a
+    word that it does not take.
     """
     names = names_of(each)
     for name in arguments:
@@ -120,6 +122,7 @@ def build_query(each: MartObject, arguments: Mapping[str, Any]) -> tuple[sql.Com
     missing = [each.name for each in _arguments_of(each) if each.is_required and each.name not in given]
     if missing:
         raise QueryError(f"mart.{each.name} needs {', '.join(missing)}", hint=_list_names(each))
+    check_arguments(each, given)
     # The types come from our own SQL; only the values come from outside.
     passed = sql.SQL(", ").join(
         sql.SQL("{} => %s::" + types[name]).format(sql.Identifier(name)) for name in given

@@ -12,6 +12,7 @@ from typing import Any
 import click
 import psycopg
 
+from tapewise.accepted_words import check_query
 from tapewise.readers import as_option, explain_denial, open_reader
 from tapewise.schema.errors import QueryError
 from tapewise.schema.moments import check_timezone
@@ -71,6 +72,7 @@ def sql(settings: Settings, query: str, shape: str | None, timezone: str | None,
             raise QueryError("the query is not valid UTF-8") from error
     if timezone is not None:
         check_timezone(timezone)
+    check_query(text)
     with open_reader(settings, read_as) as connection, connection.cursor() as cursor:
         archives = _read_archives(connection)
         zones = None if archives is None else list(dict.fromkeys(archives.values()))

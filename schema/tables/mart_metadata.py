@@ -26,7 +26,8 @@ class Metadata(BaseModel):
     the object is built from. Without a fact needed for `all` of the object, it has no rows, or none that
     serve its purpose. Without one needed for `part` of it, some columns or rows are missing. For `a or b`,
     either fact will do. An object that is not built from logs needs nothing: `{}`. `words` are headings of
-    docs/reference/definitions.md, which defines what the object counts. `kept` lists calls of a function
+    docs/reference/definitions.md, which defines what the object counts. `accepts` has the words of each
+    argument that takes no others (`direction` always takes put and get). `kept` lists calls of a function
     whose answers `tapewise refresh` keeps: for each call, those arguments that are not as by default, in SQL.
     """
 
@@ -36,6 +37,7 @@ class Metadata(BaseModel):
     summary: _Sentence
     one_row_is: _Sentence = ""
     arguments: dict[str, _Sentence] = Field(default_factory=dict)
+    accepts: dict[str, Annotated[list[_Sentence], Field(min_length=1)]] = Field(default_factory=dict)
     columns: dict[str, _Sentence] = Field(default_factory=dict)
     columns_of: str = ""
     returns: _Sentence = ""
@@ -56,6 +58,13 @@ class Metadata(BaseModel):
             raise ValueError(
                 "needs one_row_is and columns or columns_of, or, for a function with one value, returns"
             )
+        return self
+
+    @model_validator(mode="after")
+    def _accepts_words_of_arguments(self) -> Self:
+        for name in self.accepts:
+            if name not in self.arguments:
+                raise ValueError(f"accepts: '{name}' is not an argument")
         return self
 
     @model_validator(mode="after")

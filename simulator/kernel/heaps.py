@@ -148,36 +148,17 @@ def enter(world: World, job: int, phase: int) -> None:
 
 @compiled
 def sort_chosen(world: World, count: int) -> None:
-    """Heap-sort `world.chosen` in place, by `world.weights` and, for equal weights, by its own values."""
+    """Sort `world.chosen` in place, by `world.weights` and, for equal weights, by its own values."""
     weights, chosen = world.weights, world.chosen
-    start, end = count // 2, count
-    while end > 1:
-        if start > 0:
-            start -= 1
-            weight, item = weights[start], chosen[start]
-        else:
-            end -= 1
-            weight, item = weights[end], chosen[end]
-            weights[end], chosen[end] = weights[0], chosen[0]
-            if end == 1:
-                weights[0], chosen[0] = weight, item
-                break
-        place = start
-        while True:
-            child = 2 * place + 1
-            if child >= end:
-                break
-            other = child + 1
-            if other < end and (
-                weights[other] > weights[child]
-                or (weights[other] == weights[child] and chosen[other] > chosen[child])
-            ):
-                child = other
-            if weight > weights[child] or (weight == weights[child] and item > chosen[child]):
-                break
-            weights[place], chosen[place] = weights[child], chosen[child]
-            place = child
-        weights[place], chosen[place] = weight, item
+    order_chosen(world, count)
+    for end in range(count, 0, -1):
+        weight = weights[0]
+        chosen[end - 1], weights[end - 1] = take_least(world, end), weight
+    # The first was moved to the end, and so on.
+    for place in range(count // 2):
+        other = count - 1 - place
+        chosen[place], chosen[other] = chosen[other], chosen[place]
+        weights[place], weights[other] = weights[other], weights[place]
 
 
 @compiled

@@ -108,6 +108,9 @@ def _print_rows(answer: Answer, absent: str) -> None:
     """Print a table with its numbers right-aligned."""
     shown, are_numbers = describe_answer(answer, absent)
     heads = list(answer.section.heads)
+    for index in reversed(_find_empty(answer)):
+        for cells in (heads, are_numbers, *shown):
+            del cells[index]
     for index, is_number in enumerate(are_numbers):
         if is_number:
             width = max(len(heads[index]), *(len(row[index]) for row in shown))
@@ -115,6 +118,16 @@ def _print_rows(answer: Answer, absent: str) -> None:
             for row in shown:
                 row[index] = row[index].rjust(width)
     print_table(heads, shown)
+
+
+def _find_empty(answer: Answer) -> list[int]:
+    """The places of the quantiles that no row has, because the log does not report what they are of."""
+    return [
+        index
+        for index, column in enumerate(name_columns(answer))
+        if column.endswith(("_p50_s", "_p95_s"))
+        and all(row[answer.columns.index(column)] is None for row in answer.rows)
+    ]
 
 
 def describe_row(row: dict[str, Any], absent: str = NOT_IN_LOG) -> list[str]:
@@ -134,6 +147,8 @@ def _describe(column: str, value: Any, unit: str | None, absent: str) -> str:
         column = f"_{unit}"
     if value is None and column in NOT_LOGGED:
         shown = absent
+    elif value is None and column == "drive":
+        shown = "unknown"
     elif value is None or (column == "unit" and value in ("bytes", "s")):  # the value shows its unit itself
         shown = ""
     elif column.endswith("_bytes_per_s"):

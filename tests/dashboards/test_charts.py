@@ -80,6 +80,7 @@ def dataset_id(viewer: Api, uuid: str, known: dict[str, int] = {}) -> int:  # no
     return known[uuid]
 
 
+@pytest.mark.study("dashboards", "schema", "sql")
 @pytest.mark.parametrize(
     ("name", "choice"),
     [

@@ -39,6 +39,7 @@ def read_notes(viewer: Api, page: str, choice: Choice) -> dict[str, str]:
     return {row["chart"]: row["why"] for row in rows}
 
 
+@pytest.mark.study("dashboards", "schema", "sql")
 @pytest.mark.parametrize("choice", CHOICES)
 @pytest.mark.parametrize("page", sorted(DASHBOARDS.keys() - {STUDIES}))
 def test_the_page_gives_the_reason_for_an_empty_chart(

@@ -82,6 +82,7 @@ def check_page(browser: Browser, name: str) -> None:
         assert page.locator(wrong).count() == 0, wrong
 
 
+@pytest.mark.study("dashboards", "tests/dashboards")
 @pytest.mark.parametrize("name", DASHBOARDS)
 def test_a_dashboard_is_drawn_completely(browser: Browser, pictures: Path, name: str) -> None:
     """The page shows the first archive, and its charts ask the questions recorded in their files."""

@@ -75,7 +75,10 @@ def read_mutants(path: Path) -> list[Mutant]:
 
 
 def find_needed(objects: Sequence[MartObject], cases: Iterable[Case]) -> list[MartObject]:
-    """Return the objects that the queries of `cases` depend on. Building all of mart is far slower."""
+    """Return the objects that the queries of `cases` depend on, without the choice of kept answers.
+
+    Building all of mart is far slower. A mutant is one of what `sql/` computes, and no case keeps that.
+    """
     by_name = {each.name: each for each in objects}
     needed: set[str] = set()
     waiting = [name for case in cases for name in re.findall(r"mart\.(\w+)", case.query)]
@@ -84,7 +87,11 @@ def find_needed(objects: Sequence[MartObject], cases: Iterable[Case]) -> list[Ma
         if found not in needed:
             needed.add(found)
             waiting += by_name[found].metadata.depends_on
-    return [each for each in objects if each.name in needed]
+    return [
+        replace(each, metadata=each.metadata.model_copy(update={"kept": []}))
+        for each in objects
+        if each.name in needed
+    ]
 
 
 def try_mutants(

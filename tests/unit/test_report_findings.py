@@ -284,6 +284,18 @@ def test_stages_are_slow_if_one_in_twenty_takes_ten_minutes():
     assert ask(0, 0, 0, 98) == ("Too few stages (98, not 100) to say how long they take", False)
 
 
+def test_stages_of_tape_servers_are_called_what_they_are():
+    rows = make_stages({2: 120, 700: 80})
+    cta = [row | {"interface": "cta"} for row in rows]
+    late = "took about 2 s, and the slowest twentieth 12 min or longer; the times divide at "
+    sentence, _ = find(stage_times, stage_times=cta)
+    assert sentence.startswith(f"The median copy from the tape server's buffer to disk {late}")
+    assert sentence.endswith("; the wait for the tape is not in it")
+    sentence, _ = find(stage_times, stage_times=rows + cta)
+    assert sentence.startswith(f"The median stage {late}")
+    assert sentence.endswith("; stages of CTA count only from the tape server's buffer to disk")
+
+
 def test_stages_have_a_colour_for_each_group_of_all_interfaces():
     times_s = {20: 400, 22: 600, 25: 400, 31: 12, 40: 400, 45: 600, 48: 400}
     panels = [panel.to_dict() for panel in stage_times.SECTION.draw({"stage_times": make_stages(times_s)})]
@@ -482,7 +494,7 @@ def test_sessions_of_drives_are_poor_if_they_read_or_write_for_less_than_half_th
         names = ("session_count", "duration_s", "transfer_ratio")
         return find(mount_totals, mount_totals=[dict(zip(names, row, strict=True)) for row in rows])
 
-    shown = "Drives read or wrote for {} of the time of their sessions"
+    shown = "Drives read or wrote for {} of the time from mount to dismount, by the totals of their sessions"
     # Sessions without known times say nothing.
     assert ask((60, 100.0, 0.2), (40, 300.0, 0.6), (900, None, None)) == (shown.format("50 %"), False)
     assert ask((60, 100.0, 0.2), (40, 300.0, 0.59)) == (shown.format("49 %"), True)
@@ -567,10 +579,13 @@ def test_drives_are_poorly_used_if_they_read_or_write_for_less_than_half_the_tim
         names = ("mount_count", "occupied_s", "transferring_s")
         return find(drive_use, drive_use=[dict(zip(names, row, strict=True)) for row in rows])
 
-    shown = "Drives read or wrote for {} of the 100 s that cartridges occupied them"
+    shown = (
+        "Drives read or wrote for {} of the 100 s from the start of each mount until its cartridge was out"
+        " of the drive"
+    )
     # Mounts without known times say nothing.
     assert ask((60, 40.0, 10.0), (40, 60.0, 40.0), (9, None, None), (9, 50.0, None)) == (
-        shown.format("50 %") + " for tasks whose transfer times are known",
+        shown.format("50 %") + ", of tasks with known transfer times",
         False,
     )
     assert ask((60, 40.0, 10.0), (40, 60.0, 39.0)) == (shown.format("49 %"), True)

@@ -25,8 +25,9 @@ def find(facts: Facts) -> Finding | None:
     ratio = sum(row["transferring_s"] for row in rows) / occupied_s
     is_part = len(rows) < len(facts["drive_use"])
     return Finding(
-        f"Drives read or wrote for {say_share(ratio)} of the {say_time(occupied_s)} that cartridges occupied"
-        " them" + (" for tasks whose transfer times are known" if is_part else ""),
+        f"Drives read or wrote for {say_share(ratio)} of the {say_time(occupied_s)} from the start of each"
+        " mount until its cartridge was out of the drive"
+        + (", of tasks with known transfer times" if is_part else ""),
         ratio < LOW_RATIO,
     )
 
@@ -56,7 +57,8 @@ SECTION = Section(
     needs=("tape_events",),
     note=(
         "A cartridge occupies a drive from the request to mount it until it is out of the drive. Idle is the"
-        " time after the last file, until the request to dismount."
+        " time after the last file, until the request to dismount. Reading or writing is the sum of the times"
+        " of the files."
     ),
     silence="No cartridge was mounted.",
     needs_detail=True,

@@ -21,7 +21,9 @@ def find(facts: Facts) -> Finding | None:
     duration_s = sum(row["duration_s"] for row in known)
     ratio = sum(row["transfer_ratio"] * row["duration_s"] for row in known) / duration_s
     return Finding(
-        f"Drives read or wrote for {say_share(ratio)} of the time of their sessions", ratio < LOW_RATIO
+        f"Drives read or wrote for {say_share(ratio)} of the time from mount to dismount, by the totals of"
+        " their sessions",
+        ratio < LOW_RATIO,
     )
 
 

@@ -73,7 +73,7 @@ SECTION = Section(
     draw=draw,
     caption=(
         "Mounts whose last event was in the period, by the drive that served them; the figure has up to"
-        " twenty drives. The row without the name of a drive is of cartridges that never reached one, as far"
+        " twenty drives. The row of an unknown drive is of cartridges that never reached one, as far"
         " as the log says. Files include those that failed. Queue is the time from the file's request to the"
         " request to mount; mount includes positioning; lazy wait is the time in the drive after the last"
         " file."
