@@ -108,11 +108,11 @@ check: $(VENV)/dev.stamp  ## run before each commit: lint, types, unit tests, an
 		|| { $(BIN)/python -m tests.sql.lint && $(BIN)/python -m pytest -q tests/sql/test_cases.py -k "$$touched"; }; }
 
 .PHONY: mutants
-mutants: $(VENV)/dev.stamp  ## try every mutant of sql/ (`make test` tries those of the objects that a branch touches, or those of one object in twenty) and of the rules for requests (one in four)
+mutants: $(VENV)/dev.stamp  ## try every mutant of sql/ (`make test` tries those of the objects that a branch touches, or up to twenty of one object in twenty) and of the rules for requests (one in four)
 	TAPEWISE_TEST_MUTANTS_ONE_IN=1 $(BIN)/python -m pytest -n 2 --dist worksteal tests/sql/test_mutants.py tests/sql/test_request_mutants.py
 
 .PHONY: studies
-studies: $(VENV)/dev.stamp  ## run every study and draw 100 examples of each property (`make test` runs the studies of code that a branch touches, and one in four of the others)
+studies: $(VENV)/dev.stamp  ## run every study and draw 100 examples of each property (`make test` runs the studies of code that a branch touches, and one in eight of the others)
 	TAPEWISE_TEST_STUDIES_ONE_IN=1 TAPEWISE_TEST_EXAMPLES=100 $(BIN)/python -m pytest -n 2 --dist worksteal -m "study or hypothesis" \
 		tests/acceptance tests/integration tests/migrations tests/sql tests/unit
 

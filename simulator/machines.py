@@ -446,6 +446,8 @@ def _describe_fault(fault: Any) -> str:
     shown = f"'{given}'" if isinstance(given, str) else f"{given}"
     if isinstance(given, bool):
         shown = shown.lower()  # as TOML writes it
+    if fault["type"] in ("list_type", "tuple_type") and isinstance(given, dict):
+        return f"there can be several: write [[{'.'.join(map(str, fault['loc']))}]], with two brackets"
     text = _FAULTS.get(fault["type"])
     if text is None:
         return str(fault["msg"]).removeprefix("Value error, ")
@@ -455,6 +457,7 @@ def _describe_fault(fault: Any) -> str:
 
 
 _WHOLE, _NUMBER = "must be a whole number, not {given}", "must be a number, not {given}"
+_BOOLEAN = "must be true or false, not {given}"
 _TABLE, _LIST = "must be a table of fields, not {given}", "must be a list, not {given}"
 # The tables of which a header may be forgotten, because no other table has all their fields.
 _PARTS: dict[str, type[Part]] = {
@@ -478,6 +481,8 @@ _FAULTS = {
     "dict_type": _TABLE,
     "tuple_type": _LIST,
     "list_type": _LIST,
+    "bool_type": _BOOLEAN,
+    "bool_parsing": _BOOLEAN,
     "greater_than": "must be above {gt:g}, not {given}",
     "greater_than_equal": "must be at least {ge:g}, not {given}",
     "less_than_equal": "must be at most {le:g}, not {given}",

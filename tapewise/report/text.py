@@ -109,8 +109,9 @@ def _print_rows(answer: Answer, absent: str) -> None:
     shown, are_numbers = describe_answer(answer, absent)
     heads = list(answer.section.heads)
     for index in reversed(_find_empty(answer)):
-        for cells in (heads, are_numbers, *shown):
-            del cells[index]
+        del heads[index], are_numbers[index]
+        for row in shown:
+            del row[index]
     for index, is_number in enumerate(are_numbers):
         if is_number:
             width = max(len(heads[index]), *(len(row[index]) for row in shown))

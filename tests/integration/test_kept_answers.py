@@ -2,6 +2,7 @@
 
 import time
 from collections import Counter
+from collections.abc import Callable
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
@@ -13,10 +14,14 @@ from tapewise.ingest.sources.site_events import CONFIG_CHANGES, OUTAGES, add_eve
 from tapewise.ingest.upkeep.client_counts import count_clients
 from tapewise.ingest.upkeep.kept_answers import Call, find_stale_calls, keep_answers
 from tapewise.ingest.upkeep.retention import forget_detail
+from tapewise.ingest.upkeep.source_drops import drop_source
+from tapewise.ingest.upkeep.source_replacements import replace_source
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.tables.mart import read_mart
 from tapewise.schema.tables.mart_answers import name_computed
+from tests.conftest import NOW
 from tests.integration.test_preparations import write_log
+from tests.integration.test_second_passes import LINES
 
 KEPT = {each.name: each for each in read_mart() if each.metadata.kept}
 
@@ -107,3 +112,42 @@ def test_any_change_ends_what_is_kept(held: Warehouse, load: Any, tmp_path: Path
         drop_archive(owner, "test")
         owner.commit()
         assert owner.execute("SELECT count(*) FROM studies.kept_answers").fetchone() == (0,)
+
+
+@pytest.mark.study("ingest", "schema", "sql")
+def test_what_is_dropped_read_again_or_moved_ends_what_is_kept(
+    warehouse: Warehouse, load: Any, tmp_path: Path
+) -> None:
+    """All calls give what is computed after each change."""
+
+    def changes(change: Callable[[], object]) -> int:
+        """Keep all answers, change something, and return how many calls have other rows than before."""
+        calls = find_stale_calls(warehouse, None, least_rows=1)
+        assert refresh(warehouse, calls) == len(calls)
+        assert find_stale_calls(warehouse, None, least_rows=1) == []
+        change()
+        now = {call: ask(warehouse, call.function, write(call)) for call in before}
+        assert now == {call: ask(warehouse, name_computed(call.function), write(call)) for call in before}
+        count = sum(now[call] != before[call] for call in before)
+        before.update(now)
+        return count
+
+    def write(call: Call) -> str:
+        return ", ".join(f"{name} => {sql}" for name, sql in call.given)
+
+    us = "America/Los_Angeles"
+    load(write_log(tmp_path / "a.log", datetime(1997, 11, 20, tzinfo=UTC), 60), "nft", timezone=us)
+    (tmp_path / "part").write_text("".join(LINES[62:]))
+    load(tmp_path / "part", "nft", timezone=us)
+    other = write_log(tmp_path / "b.log", datetime(1997, 12, 20, tzinfo=UTC), 30)
+    load(other, "nft", timezone=us, source="other")
+    before = {
+        call: ask(warehouse, call.function, write(call))
+        for call in find_stale_calls(warehouse, None, least_rows=1)
+    }
+    assert changes(lambda: drop_source(warehouse, "test", "other")) > 0
+    # The first half of the night shows that the other half's hour is the second one: its lines move.
+    (tmp_path / "log").write_text("".join(LINES))
+    assert changes(lambda: load(tmp_path / "log", "nft", timezone=us)) > 0
+    values: dict[str, Any] = {"log_format": None, "timezone": "UTC", "now": NOW}
+    assert changes(lambda: replace_source(warehouse, "test", "nft", **values)) > 0

@@ -11,6 +11,7 @@ import psycopg
 import pytest
 
 import tapewise
+from tapewise.accepted_words import list_accepted
 from tapewise.mart_calls import read_arguments, read_objects
 from tapewise.schema.database import Warehouse
 from tapewise.schema.errors import (
@@ -207,6 +208,12 @@ def test_each_view_and_function_is_called_as_its_metadata_says(
         }  # fmt: skip
         given = {name: _example(type_, values) for name, type_, _ in rows}
         given |= {"timezone": "UTC"} if "timezone" in given else {}
+        words = {argument: accepted[0] for argument, accepted in list_accepted(each).items()}
+        given |= {
+            argument: _example(type_, values | {"text": words[argument]})
+            for argument, type_, _ in rows
+            if argument in words and type_.startswith("text")
+        }
     else:
         given = {}
     call = getattr(connection.mart, name)

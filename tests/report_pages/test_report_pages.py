@@ -18,6 +18,8 @@ from tests.acceptance.conftest import TAPEWISE
 from tests.report_pages.conftest import MADE, NODE, REPORTS, SAMPLES, SCRIPT
 from tests.report_pages.pictures import DESK, PHONE
 
+pytestmark = pytest.mark.study("sql", "tapewise/report", "tests/report_pages")
+
 LARGEST_BYTES = 3_000_000
 OpenPage = Callable[..., tuple[Page, list[str]]]
 # What is slow is tested on pages that are made to differ. The pages of real logs have it tested in turns.

@@ -56,6 +56,7 @@ def test_the_bundled_machine_has_llnls_values():
             "m.toml: network.in_bytes_per_s: must be a finite number, not nan",
         ),
         ("network.speed", 1, "m.toml: network.speed: there is no such key"),
+        ("outages", {"what": "disk"}, "m.toml: outages: there can be several: write [[outages]], with two"),
         ("latency.put_s", -0.5, "m.toml: latency.put_s: must be at least 0, not -0.5"),
         ("ports.ranges", [], "m.toml: ports.ranges: must have an entry"),
         ("ports.ranges.0.over_bytes", 0, "m.toml: ports: the first of the ranges must have over_bytes = -1"),
@@ -181,6 +182,11 @@ def test_a_forgotten_header_is_one_fault(table: str, fault: str, tmp_path: Path)
 
 # A text of the bundled file, its replacement, and the error message.
 BROKEN_LIBRARIES = {
+    "a word for a switch": (
+        "[tapes.store]\n",
+        '[tapes.store]\nafter_recalls = "yes"\n',
+        "tapes.store.after_recalls: must be true or false, not 'yes'",
+    ),
     "a misspelt key": ("load_s = 17", "load = 17", "tapes.drives.0.load: there is no such key"),
     "no robots": ("count = 2  ", "count = 0  ", "tapes.robots.count: must be above 0, not 0"),
     "an unknown order": (
