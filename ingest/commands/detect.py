@@ -25,7 +25,7 @@ from tapewise.schema.texts import escape_controls
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per file, each on a line.")
 @click.argument("paths", nargs=-1, required=True, type=LOG_PATH)
 def detect(prefix: str | None, is_recursive: bool, as_json: bool, paths: tuple[Path, ...]) -> None:
-    r"""List the formats that fit each of the log files PATHS (compressed or not), best first.
+    """List the formats that fit each of the log files PATHS (compressed or not), best first.
 
     Also shows how many of the file's lines each format fits. A format fits a line if it recognises the line,
     even if it then rejects the line's date or a number in it. Blank lines do not count. Small files are
@@ -38,7 +38,7 @@ def detect(prefix: str | None, is_recursive: bool, as_json: bool, paths: tuple[P
     Example:
       tapewise detect /var/log/hpss/*
       ssh mover tail -1000 /var/log/hsi.log | tapewise detect -
-      tapewise detect --strip '[^ ]+ [^ ]+ hsi\[[0-9]+\]: ' /var/log/messages
+      tapewise detect --strip '[^ ]+ [^ ]+ hsi\\[[0-9]+\\]: ' /var/log/messages
     """
     failures: dict[Path, LogFileError] = {}
     with keeping_standard_input(expand_paths(paths, is_recursive=is_recursive)) as files:
