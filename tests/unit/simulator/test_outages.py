@@ -246,9 +246,9 @@ def test_a_backlog_that_never_drains_is_unknown():
         (out("disk", 0, 5, every_s=5), "outages.0: every_s must be more than lasts_s"),
         (out("robots", 0, 5, group=1), "outages.0: group is for drives, not for the robots"),
         (out("archive", 0, 5, count=1), "outages.0: count is for drives and robots, not for the archive"),
-        (out("robots", 0, 5, count=2), "machine: outages.0: count is 2, but there are only 1"),
-        (out("drives", 0, 5, count=5), "machine: outages.0: count is 5, but there are only 4"),
-        (out("drives", 0, 5, group=2), "machine: outages.0: group is 2, but drives have 1 groups"),
+        (out("robots", 0, 5, count=2), "outages.0.count: is 2, but there are only 1"),
+        (out("drives", 0, 5, count=5), "outages.0.count: is 5, but there are only 4"),
+        (out("drives", 0, 5, group=2), "outages.0.group: is 2, but drives have 1 groups"),
     ],
 )  # fmt: skip
 def test_a_fault_names_its_field(outage, message):
