@@ -1878,9 +1878,9 @@ class Mart:
             side: a or b
             direction: put, get, or all
             quantity: what is measured - requests, bytes, under way (transfers at a time), none under
-                way, transfer time, stage time (once per stage), found on disk (hits; of gets with
-                evidence), joined a stage (another request's; of gets for which that is known), total
-                time (from request to end); and for simulated archives the time by cause, as in
+                way, transfer time, open time, stage time (once per stage), found on disk (hits; of gets
+                with evidence), joined a stage (another request's; of gets for which that is known),
+                total time (from request to end); and for simulated archives the time by cause, as in
                 mart.request_waits - wait for user limit, wait for port, wait for file, wait for drive,
                 load of tape, wait for room, latency, staging alone, transfer alone, contention
             statistic: mean, per day, or share (0 to 1; for a cause, of the requests that waited for it
@@ -2010,7 +2010,7 @@ class Mart:
         Columns:
             side: a or b
             direction: put, get, or all
-            quantity: what is measured - transfer time, stage time (of gets), total time
+            quantity: what is measured - transfer time, open time, stage time (of gets), total time
             statistic: p50, p90 or p99
             unit: s
             replicate: number of the replicate; 0 is the logged data, with each block drawn once
@@ -2077,6 +2077,7 @@ class Mart:
             file_key: key of the file's path, as in mart.requests; null if the log does not say
             size_bytes: bytes moved
             duration_s: seconds the transfer took, as logged
+            open_s: seconds it took to open the file, as logged; null where it is not
             stage_s: seconds the stage took, as logged; null where there was none
             total_s: seconds from the request until the transfer ended; null if not known, or if
                 is_total_negative

@@ -61,6 +61,7 @@ observations AS MATERIALIZED (
         LATERAL (
             VALUES
             ('transfer time', requests.duration_s),
+            ('open time', requests.open_s),
             ('stage time', requests.stage_s),
             ('total time', requests.total_s)
         ) AS observation (quantity, value_s)

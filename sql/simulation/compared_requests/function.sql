@@ -22,6 +22,7 @@ CREATE FUNCTION mart.compared_requests(
     file_key bigint,
     size_bytes bigint,
     duration_s double precision,
+    open_s double precision,
     stage_s double precision,
     total_s double precision,
     is_total_negative boolean,
@@ -153,6 +154,7 @@ SELECT
 
     requests.size_bytes,
     requests.duration_s,
+    requests.open_s,
     requests.stage_s,
     -- As with waits, a time below 0 by less than a step of the clock is too short to measure; below that, the
     -- clocks disagree.
