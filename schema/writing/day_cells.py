@@ -21,6 +21,7 @@ from tapewise.schema.writing.day_columns import (
     SUMS,
     TEN_MINUTE_ARRAYS,
 )
+from tapewise.schema.writing.month_peaks import add_peaks, remake_peaks
 from tapewise.schema.writing.day_sums import CELL, DaySums
 from tapewise.schema.writing.hour_months import add_hour_months, remake_hour_months
 from tapewise.schema.writing.rate_months import add_rate_months, remake_rate_months
@@ -52,6 +53,7 @@ def add_days(connection: psycopg.Connection, source_id: int, sums: Iterable[DayS
     routes = cells.select(ROUTE).unique()
     add_routes(connection, routes.with_columns(source_id=pl.lit(source_id)))
     connection.execute(ADD, [*write_literals(cells), source_id])
+    add_peaks(connection, source_id, hours.filter(pl.col("client_id").is_null())["day"].unique().to_list())
     add_rate_months(connection, source_id, hours, rates)
     add_hour_months(connection, source_id, hours)
     add_size_days(connection, source_id, [part.sizes for part in parts])
@@ -59,11 +61,13 @@ def add_days(connection: psycopg.Connection, source_id: int, sums: Iterable[DayS
 
 def drop_days(connection: psycopg.Connection, source_id: int, since: date | None = None) -> None:
     """Delete the source's cells from day `since` on (None: all), and its routes without any cell left."""
-    connection.execute(
+    days = connection.execute(
         "DELETE FROM core.day_cells USING core.routes"
-        " WHERE route_id = routes.id AND source_id = %s AND day >= coalesce(%s::date, '-infinity')",
+        " WHERE route_id = routes.id AND source_id = %s AND day >= coalesce(%s::date, '-infinity')"
+        " RETURNING day",
         [source_id, since],
-    )
+    ).fetchall()
+    remake_peaks(connection, source_id, sorted({day for (day,) in days}))
     remake_rate_months(connection, source_id, since or date.min, date.max)
     remake_hour_months(connection, source_id, since or date.min, date.max)
     drop_size_days(connection, source_id, since or date.min, date.max)
@@ -81,6 +85,7 @@ def replace_days(connection: psycopg.Connection, source_id: int, days: Sequence[
         remake_rate_months(connection, source_id, day, day)
         remake_hour_months(connection, source_id, day, day)
         drop_size_days(connection, source_id, day, day)
+    remake_peaks(connection, source_id, days)
     add_days(connection, source_id, [sums])
 
 
