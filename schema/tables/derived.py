@@ -319,6 +319,12 @@ day_cells = sa.Table(
         sa.Computed("core.mark_ten_minutes(day, ten_minutes)", persisted=True),
         nullable=False,
     ),
+    # Transfers that did not fail and have a size, but are not in `size_cells`: the bins of size, as there,
+    # ascending, and for each of them how many there are, how many sizes are saturated, and the bytes.
+    _array("rest_size_bins", sa.SmallInteger),
+    _array("rest_size_counts", sa.BigInteger),
+    _array("rest_saturated_counts", sa.BigInteger),
+    _array("rest_size_bytes", sa.Numeric),
     schema="core",
     comment="One row per route and local day of its archive with transfers; derived",
 )

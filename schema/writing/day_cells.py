@@ -18,6 +18,7 @@ from tapewise.schema.writing.day_columns import (
     HOUR_ARRAYS,
     MAXIMA,
     RATE_ARRAYS,
+    REST_ARRAYS,
     SUMS,
     TEN_MINUTE_ARRAYS,
 )
@@ -33,8 +34,9 @@ _ELEMENTS = (
     ("hour", "transfer_count", "failed_count", "size_bytes", "unknown_size_count"),
     ("rate_bin", "rate_count"),
     ("ten_minutes", "ten_minute_count"),
+    ("rest_size_bin", "rest_size_count", "rest_saturated_count", "rest_size_bytes"),
 )
-_ARRAY_GROUPS = (HOUR_ARRAYS, RATE_ARRAYS, TEN_MINUTE_ARRAYS)
+_ARRAY_GROUPS = (HOUR_ARRAYS, RATE_ARRAYS, TEN_MINUTE_ARRAYS, REST_ARRAYS)
 
 
 def add_days(connection: psycopg.Connection, source_id: int, sums: Iterable[DaySums]) -> None:
@@ -45,9 +47,15 @@ def add_days(connection: psycopg.Connection, source_id: int, sums: Iterable[DayS
     hours = pl.concat([part.hours for part in parts]).group_by(*CELL, "hour").agg(pl.col(SUMS.keys()).sum())
     rates = pl.concat([part.rates for part in parts]).group_by(*CELL, "rate_bin").agg(pl.all().sum())
     tens = pl.concat([part.ten_minutes for part in parts])
+    rests = pl.concat([part.rests for part in parts])
     cells = _make_cells(
         hours,
-        (hours, rates, tens.group_by(*CELL, "ten_minutes").agg(pl.all().sum())),
+        (
+            hours,
+            rates,
+            tens.group_by(*CELL, "ten_minutes").agg(pl.all().sum()),
+            rests.group_by(*CELL, "rest_size_bin").agg(pl.all().sum()),
+        ),
         [pl.concat([part.largest for part in parts]), pl.concat([part.longest for part in parts])],
     )
     routes = cells.select(ROUTE).unique()

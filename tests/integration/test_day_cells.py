@@ -48,7 +48,7 @@ def test_a_day_can_be_counted_again(database: psycopg.Connection) -> None:
 
     def read_cells() -> list[Any]:
         return [
-            database.execute(f"SELECT * FROM {table} ORDER BY 1, 2, 3").fetchall()
+            database.execute(f"SELECT * FROM {table} ORDER BY 1, 2, 3, 4, 5").fetchall()
             for table in TABLES
         ]
 

@@ -1,5 +1,5 @@
 -- The busiest ten minutes of each local month: the table, rights, and the peaks of the days that are there. Single clients
--- have none.
+-- have none. Then sizes, which they have.
 
 CREATE TABLE core.month_peaks (
     archive_id INTEGER NOT NULL,
@@ -91,3 +91,70 @@ SELECT
     packed >> 32,
     2147483647 - (packed & 4294967295)
 FROM peaks;
+
+-- The sizes of transfers that the filter of the envelope leaves out, which are not in core.size_cells.
+ALTER TABLE core.day_cells
+    ADD COLUMN rest_size_bins SMALLINT[] NOT NULL DEFAULT '{}',
+    ADD COLUMN rest_size_counts BIGINT[] NOT NULL DEFAULT '{}',
+    ADD COLUMN rest_saturated_counts BIGINT[] NOT NULL DEFAULT '{}',
+    ADD COLUMN rest_size_bytes NUMERIC[] NOT NULL DEFAULT '{}';
+ALTER TABLE core.day_cells
+    ALTER COLUMN rest_size_bins DROP DEFAULT,
+    ALTER COLUMN rest_size_counts DROP DEFAULT,
+    ALTER COLUMN rest_saturated_counts DROP DEFAULT,
+    ALTER COLUMN rest_size_bytes DROP DEFAULT;
+
+WITH edges AS MATERIALIZED (
+    -- 0, then 1, 2 and 5 in each decade.
+    SELECT ARRAY[0] || array_agg((digit * 10::numeric ^ decade)::bigint ORDER BY decade, digit) AS edges
+    FROM unnest(ARRAY[1, 2, 5]) AS digit, generate_series(0, 18) AS decade
+),
+sizes AS (
+    SELECT
+        routes.id AS route_id,
+        (transfers.ended_at AT TIME ZONE archives.timezone)::date AS day,
+        width_bucket(transfers.size_bytes, edges.edges) AS size_bin,
+        count(*) AS size_count,
+        count(*) FILTER (WHERE transfers.is_size_saturated) AS saturated_count,
+        sum(transfers.size_bytes) AS size_bytes
+    FROM core.transfers
+    CROSS JOIN edges
+    INNER JOIN core.archives ON transfers.archive_id = archives.id
+    INNER JOIN ledger.sources ON transfers.source_id = sources.id
+    INNER JOIN core.routes
+        ON
+            transfers.source_id = routes.source_id
+            AND transfers.interface = routes.interface
+            AND transfers.direction = routes.direction
+            AND transfers.class_of_service IS NOT DISTINCT FROM routes.class_of_service
+            AND (routes.client_id IS NULL OR transfers.host_id = routes.client_id)
+    WHERE
+        sources.is_counted
+        AND NOT transfers.is_failed
+        AND transfers.size_bytes IS NOT NULL
+        AND (
+            NOT transfers.is_size_saturated
+            AND transfers.duration_s > 0
+            AND NOT (transfers.is_duration_coarse AND transfers.duration_s < 10)
+        ) IS NOT TRUE
+    GROUP BY 1, 2, 3
+),
+arrays AS (
+    SELECT
+        route_id,
+        day,
+        array_agg(size_bin::smallint ORDER BY size_bin) AS size_bins,
+        array_agg(size_count ORDER BY size_bin) AS size_counts,
+        array_agg(saturated_count ORDER BY size_bin) AS saturated_counts,
+        array_agg(size_bytes ORDER BY size_bin) AS size_bytes
+    FROM sizes
+    GROUP BY route_id, day
+)
+UPDATE core.day_cells
+SET
+    rest_size_bins = arrays.size_bins,
+    rest_size_counts = arrays.size_counts,
+    rest_saturated_counts = arrays.saturated_counts,
+    rest_size_bytes = arrays.size_bytes
+FROM arrays
+WHERE day_cells.route_id = arrays.route_id AND day_cells.day = arrays.day;
