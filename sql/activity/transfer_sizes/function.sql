@@ -133,11 +133,9 @@ counts AS (
 choices AS MATERIALIZED (
     SELECT
         totals.archive,
-        coalesce(
-            sum(totals.moved_count - totals.unknown_size_count) = max(counts.transfer_count), FALSE
-        ) AS is_from_cells
+        sum(totals.moved_count - totals.unknown_size_count) = max(counts.transfer_count) AS is_from_cells
     FROM totals
-    LEFT JOIN counts ON totals.archive = counts.archive
+    INNER JOIN counts ON totals.archive = counts.archive
     GROUP BY totals.archive
 ),
 
