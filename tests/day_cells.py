@@ -124,7 +124,8 @@ _RECOUNT = f"""
             WHERE digit * power(10::numeric, decade) <= size_bytes
         ) AS bins
         WHERE moved_bytes IS NOT NULL AND (
-            is_size_saturated OR duration_s IS NULL OR duration_s <= 0 OR is_duration_coarse AND duration_s < 10
+            is_size_saturated OR duration_s IS NULL OR duration_s <= 0
+            OR is_duration_coarse AND duration_s < 10
         )
         GROUP BY cell, size_bin
     ),
@@ -157,7 +158,8 @@ _RECOUNT = f"""
             coalesce(rest_saturated, '{{}}') AS rest_saturated_counts,
             coalesce(rest_bytes, '{{}}') AS rest_size_bytes
         FROM days LEFT JOIN hour_arrays USING (cell) LEFT JOIN bin_arrays USING (cell)
-        LEFT JOIN rest_arrays USING (cell) LEFT JOIN by_size USING (cell) LEFT JOIN by_length USING (cell) LEFT JOIN ten_arrays USING (cell)
+        LEFT JOIN rest_arrays USING (cell)
+        LEFT JOIN by_size USING (cell) LEFT JOIN by_length USING (cell) LEFT JOIN ten_arrays USING (cell)
     )
 """
 
@@ -282,7 +284,7 @@ def fill_day_cells(connection: psycopg.Connection) -> None:
             RETURNING *
         )
         INSERT INTO core.day_cells ({_WRITTEN})
-        SELECT made.id, {_WRITTEN.replace('route_id,', '')}
+        SELECT made.id, {_WRITTEN.replace("route_id,", "")}
         FROM recount JOIN made USING (source_id, interface, direction)
         WHERE made.class_of_service IS NOT DISTINCT FROM recount.class_of_service
             AND made.client_id IS NOT DISTINCT FROM recount.client_id
@@ -328,8 +330,8 @@ def add_day_cell(connection: psycopg.Connection, source_id: int, row: Mapping[st
         )
         INSERT INTO core.day_cells ({_WRITTEN})
         SELECT id, %(day)s::date, %(transfer_count)s, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-            '{{}}', '{{}}', '{{}}', '{{}}', '{{}}', '{{}}', '{{}}', NULL, NULL, %(ten_minutes)s::integer[], '{{}}',
-            '{{}}', '{{}}', '{{}}', '{{}}'
+            '{{}}', '{{}}', '{{}}', '{{}}', '{{}}', '{{}}', '{{}}', NULL, NULL, %(ten_minutes)s::integer[],
+            '{{}}', '{{}}', '{{}}', '{{}}', '{{}}'
         FROM made
         """,
         values,

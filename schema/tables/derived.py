@@ -392,8 +392,8 @@ month_peaks = sa.Table(
         postgresql_nulls_not_distinct=True,
     ),
     schema="core",
-    comment="One row per archive, local month, and interface and direction or class of service: the busiest ten"
-    " minutes; derived",
+    comment="One row per archive, local month, and interface and direction or class of service: the busiest"
+    " ten minutes; derived",
 )
 
 size_cells = sa.Table(

@@ -22,9 +22,9 @@ from tapewise.schema.writing.day_columns import (
     SUMS,
     TEN_MINUTE_ARRAYS,
 )
-from tapewise.schema.writing.month_peaks import add_peaks, remake_peaks
 from tapewise.schema.writing.day_sums import CELL, DaySums
 from tapewise.schema.writing.hour_months import add_hour_months, remake_hour_months
+from tapewise.schema.writing.month_peaks import add_peaks, remake_peaks
 from tapewise.schema.writing.rate_months import add_rate_months, remake_rate_months
 from tapewise.schema.writing.routes import ROUTE, add_routes, drop_unused_routes, write_array
 from tapewise.schema.writing.size_cells import add_size_days, drop_size_days

@@ -217,7 +217,7 @@ def _find_greatest(placed: pl.DataFrame, order: list[str]) -> pl.DataFrame:
 def _sum_by_size(
     placed: pl.DataFrame, moved: pl.Expr, measured: pl.Expr
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Add up the transfers that the filter of the envelope keeps (mart.envelope_transfers), and the others."""
+    """Add up the transfers that the filter of the envelope keeps (mart.envelope_transfers), and the rest."""
     is_long = (pl.col("duration_s") > 0) & (~pl.col("is_duration_coarse") | (pl.col("duration_s") >= 10))
     sized = placed.filter(moved, pl.col("size_bytes").is_not_null()).select(
         "cell",

@@ -1,9 +1,9 @@
 """The busiest ten minutes of each local month, `core.month_peaks`.
 
-The busiest ten minutes of several routes cannot be found from the busiest ones of each. So they are kept for an
-archive as a whole, for each interface, each direction, each of these pairs, and each class of service; not for
-single clients. They are found in the cells of days, which must be up to date. Each ten minutes lie in one local
-day (`find_ten_minutes` in `cells.py`).
+The busiest ten minutes of several routes cannot be found from the busiest ones of each. So they are kept for
+an archive as a whole, for each interface, each direction, each of these pairs, and each class of service; not
+for single clients. They are found in the cells of days, which must be up to date. Each ten minutes lie in one
+local day (`find_ten_minutes` in `cells.py`).
 """
 
 from collections.abc import Sequence

@@ -16,10 +16,10 @@ from psycopg import sql
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.tables.facts import event_time_columns
 from tests.day_cells import WRONG_CELLS, WRONG_ROUTES, WRONG_SIZES, WRONG_SPANS
-from tests.month_peaks import WRONG_MONTH_PEAKS
 from tests.filled_columns import MISSING_COLUMNS
 from tests.hit_cells import WRONG_HIT_CELLS
 from tests.hour_months import WRONG_HOUR_MONTHS
+from tests.month_peaks import WRONG_MONTH_PEAKS
 from tests.open_cells import WRONG_OPEN_CELLS, WRONG_OPEN_SPANS
 from tests.rate_months import WRONG_RATE_MONTHS
 from tests.request_cells import WRONG_REQUEST_CELLS, WRONG_REQUEST_SPANS
@@ -325,7 +325,10 @@ def digest_facts(warehouse: Warehouse) -> dict[str, tuple[int, Decimal]]:
 def _facts_query(connection: psycopg.Connection, table: str) -> sql.Composable:
     if table == "user_cells":
         return sql.SQL(NAMED_USER_CELLS)
-    if table in ROLLUPS and table not in ("activity_cells", "month_peaks"):  # with arrays, and the numbers of routes
+    if table in ROLLUPS and table not in (
+        "activity_cells",
+        "month_peaks",
+    ):  # with arrays, and the numbers of routes
         return sql.SQL(
             "SELECT archives.name, sources.name, interface, direction, class_of_service, hosts.name,"
             " (to_jsonb(rows) - 'route_id')::text FROM {} AS rows"

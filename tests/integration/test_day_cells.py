@@ -48,8 +48,7 @@ def test_a_day_can_be_counted_again(database: psycopg.Connection) -> None:
 
     def read_cells() -> list[Any]:
         return [
-            database.execute(f"SELECT * FROM {table} ORDER BY 1, 2, 3, 4, 5").fetchall()
-            for table in TABLES
+            database.execute(f"SELECT * FROM {table} ORDER BY 1, 2, 3, 4, 5").fetchall() for table in TABLES
         ]
 
     day = date(2000, 1, 15)
@@ -107,7 +106,9 @@ def test_the_order_and_the_parts_of_a_file_do_not_matter(database: psycopg.Conne
             add_days(database, source_id, [part])
         found.append(
             [
-                database.execute(f"SELECT to_jsonb(t) - '{{route_id,archive_id}}'::text[] FROM {table} AS t ORDER BY 1").fetchall()
+                database.execute(
+                    f"SELECT to_jsonb(t) - '{{route_id,archive_id}}'::text[] FROM {table} AS t ORDER BY 1"
+                ).fetchall()
                 for table in TABLES
             ]
         )

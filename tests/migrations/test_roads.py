@@ -208,7 +208,10 @@ def test_an_upgrade_keeps_the_data_of_the_first_release(empty: Warehouse):
     # 0037 adds up hours by month.
     assert sorted(row["month"] for row in found.pop("core.hour_months")) == ["1997-10-01", "1997-11-01"]
     # 0048 keeps the busiest ten minutes: of all, the interface, the direction, and both.
-    assert sorted(row["month"] for row in found.pop("core.month_peaks")) == ["1997-10-01"] * 4 + ["1997-11-01"] * 4
+    assert (
+        sorted(row["month"] for row in found.pop("core.month_peaks"))
+        == ["1997-10-01"] * 4 + ["1997-11-01"] * 4
+    )
     # 0025 counts the requests that did not fail by day, and 0035 also by month and year.
     assert sorted((row["starts_on"], row["span"]) for row in found.pop("core.request_cells")) == [
         ("1997-01-01", "year"),

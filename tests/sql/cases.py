@@ -39,9 +39,9 @@ from tapewise.ingest.requests.pending import rebuild_derived
 from tapewise.schema.tables.columns import metadata
 from tapewise.schema.tables.facts import event_time_columns
 from tests.day_cells import add_day_cell, fill_day_cells
-from tests.month_peaks import fill_month_peaks
 from tests.hit_cells import fill_hit_cells
 from tests.hour_months import fill_hour_months
+from tests.month_peaks import fill_month_peaks
 from tests.open_cells import fill_open_cells
 from tests.rate_months import fill_rate_months
 from tests.request_cells import fill_request_cells

@@ -60,8 +60,8 @@ cells AS MATERIALIZED (
     INNER JOIN archives ON selected.archive = archives.archive
 ),
 
--- The months that are wholly in the range. Their busiest ten minutes are kept, except those of one client, or of
--- a class of service together with an interface or direction.
+-- The months that are wholly in the range. Their busiest ten minutes are kept, except those of one client, or
+-- of a class of service together with an interface or direction.
 months AS MATERIALIZED (
     SELECT
         archives.archive,
@@ -82,9 +82,9 @@ months AS MATERIALIZED (
 ),
 
 -- The ten minutes of other days. Years have millions of them, so they are grouped by one number: that of the
--- archive, times 2^32, plus the minutes since 1970, plus 2^31, because a simulated trace may begin earlier. The
--- days are in order here, because then the groups that are added to are next to each other in memory (a third of
--- the time).
+-- archive, times 2^32, plus the minutes since 1970, plus 2^31, because a simulated trace may begin earlier.
+-- The days are in order here, because then the groups that are added to are next to each other in memory (a
+-- third of the time).
 counts AS (
     SELECT
         (ordered.archive_number << 32) + 2147483648 AS first_key,

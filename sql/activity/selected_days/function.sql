@@ -237,7 +237,8 @@ SELECT
                 1
             )
     END AS ten_minute_marks,
-    CASE WHEN found.is_rest THEN ARRAY[mart.size_bin(found.moved_bytes)::smallint] ELSE '{}' END AS rest_size_bins,
+    CASE WHEN found.is_rest THEN ARRAY[mart.size_bin(found.moved_bytes)::smallint] ELSE '{}' END
+        AS rest_size_bins,
     CASE WHEN found.is_rest THEN ARRAY[1::bigint] ELSE '{}' END AS rest_size_counts,
     CASE WHEN found.is_rest THEN ARRAY[transfers.is_size_saturated::integer::bigint] ELSE '{}' END
         AS rest_saturated_counts,
