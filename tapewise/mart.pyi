@@ -1054,6 +1054,10 @@ class Mart:
         ten_minutes: Values = None,
         ten_minute_counts: Values = None,
         ten_minute_marks: Values = None,
+        rest_size_bins: Values = None,
+        rest_size_counts: Values = None,
+        rest_saturated_counts: Values = None,
+        rest_size_bytes: Values = None,
         largest: Values = None,
         longest: Values = None,
         rate_bytes_per_s: Values = None,
@@ -1116,6 +1120,14 @@ class Mart:
                 included
             ten_minute_marks: the ten_minutes as 336 bits, one for each ten minutes from 16 hours before
                 the day begins in UTC. bit_or joins those of several cells
+            rest_size_bins: bins of the sizes (mart.size_bin) of those that did not fail and are not in
+                mart.size_cells, because their duration is unknown, zero or too coarse, or their size is
+                saturated, ascending. Empty on days whose detail was forgotten before the warehouse
+                counted them
+            rest_size_counts: for each of the rest_size_bins, how many transfers are in it
+            rest_saturated_counts: for each of the rest_size_bins, how many of them have a saturated
+                size
+            rest_size_bytes: for each of the rest_size_bins, their bytes
             largest: the largest file of those that did not fail: its bytes; the microseconds from when
                 it was moved to 1970 (UTC), so that of equally large files the earliest has the greatest
                 array; 1 if the size is saturated; 1 if only the day is known. Null where no size is
@@ -2509,6 +2521,10 @@ class Mart:
         ten_minutes: Values = None,
         ten_minute_counts: Values = None,
         ten_minute_marks: Values = None,
+        rest_size_bins: Values = None,
+        rest_size_counts: Values = None,
+        rest_saturated_counts: Values = None,
+        rest_size_bytes: Values = None,
         largest: Values = None,
         longest: Values = None,
         rate_bytes_per_s: Values = None,
@@ -2569,6 +2585,14 @@ class Mart:
                 included
             ten_minute_marks: the ten_minutes as 336 bits, one for each ten minutes from 16 hours before
                 the day begins in UTC. bit_or joins those of several cells
+            rest_size_bins: bins of the sizes (mart.size_bin) of those that did not fail and are not in
+                mart.size_cells, because their duration is unknown, zero or too coarse, or their size is
+                saturated, ascending. Empty on days whose detail was forgotten before the warehouse
+                counted them
+            rest_size_counts: for each of the rest_size_bins, how many transfers are in it
+            rest_saturated_counts: for each of the rest_size_bins, how many of them have a saturated
+                size
+            rest_size_bytes: for each of the rest_size_bins, their bytes
             largest: the largest file of those that did not fail: its bytes; the microseconds from when
                 it was moved to 1970 (UTC), so that of equally large files the earliest has the greatest
                 array; 1 if the size is saturated; 1 if only the day is known. Null where no size is
@@ -5287,6 +5311,51 @@ class Mart:
             WHERE NOT is_failed AND migrated_at >= now() - INTERVAL '1 month'
             GROUP BY archive
             ORDER BY archive
+        """
+
+    def month_peaks(
+        self,
+        *,
+        archive: Values = None,
+        kind: Values = None,
+        interface: Values = None,
+        direction: Values = None,
+        class_of_service: Values = None,
+        transfer_count: Values = None,
+        ten_minutes: Values = None,
+        starts_on: Values = None,
+    ) -> pl.DataFrame:
+        """One row per archive, local month with transfers whose time of day is known, and what is counted:
+        everything, an interface, a direction, an interface and direction, or a class of service.
+
+        The busiest ten minutes of each local month: of an archive as a whole, of each interface, of
+        each direction, of each interface and direction, and of each class of service. mart.records
+        reads them in place of the ten minutes of mart.day_cells. Do not add up rows of this view,
+        because the same transfers count in several. Days whose detail the archive has forgotten
+        (`tapewise forget`) are covered, except those forgotten before the warehouse had mart.day_cells.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            interface: the program that moved the files (ftp, nft, hsi, ...); null in rows of all
+                interfaces together
+            direction: put or get; null in rows of both together
+            class_of_service: class of service; null in rows of all classes together
+            transfer_count: how many transfers ended in the busiest ten minutes of the month, failed
+                ones included
+            ten_minutes: when these ten minutes begin, in minutes since 1970-01-01 00:00 UTC, as in
+                mart.day_cells; of equally busy ones, the first
+            starts_on: local date of the first day of the month, in the archive's own zone
+
+        In SQL:
+
+            SELECT starts_on, transfer_count, to_timestamp(ten_minutes * 60) AS busiest_at
+            FROM mart.month_peaks
+            WHERE archive = 'llnl' AND interface IS NULL AND direction IS NULL AND class_of_service IS NULL
+            ORDER BY transfer_count DESC
+            LIMIT 10
         """
 
     def monthly_rates(
@@ -8372,6 +8441,14 @@ class Mart:
                 included
             ten_minute_marks: the ten_minutes as 336 bits, one for each ten minutes from 16 hours before
                 the day begins in UTC. bit_or joins those of several cells
+            rest_size_bins: bins of the sizes (mart.size_bin) of those that did not fail and are not in
+                mart.size_cells, because their duration is unknown, zero or too coarse, or their size is
+                saturated, ascending. Empty on days whose detail was forgotten before the warehouse
+                counted them
+            rest_size_counts: for each of the rest_size_bins, how many transfers are in it
+            rest_saturated_counts: for each of the rest_size_bins, how many of them have a saturated
+                size
+            rest_size_bytes: for each of the rest_size_bins, their bytes
             largest: the largest file of those that did not fail: its bytes; the microseconds from when
                 it was moved to 1970 (UTC), so that of equally large files the earliest has the greatest
                 array; 1 if the size is saturated; 1 if only the day is known. Null where no size is
@@ -11572,11 +11649,11 @@ class Mart:
 
         How many transfers, and how many bytes, there were by size, in bins of decades, with cumulative
         shares. All transfers that did not fail and have a size count, those of unknown duration and by
-        coarse clocks too (mart.size_times leaves these out). Numbers and bytes are exact. If the rollup
-        of sizes (mart.size_cells) has all transfers of the range, they come from it (is_from_cells);
-        otherwise the transfers are read, which takes longer, and finds none on days whose detail the
-        archive has forgotten (unbinned_count). A range means whole days of the archive's own clock: all
-        those that it touches.
+        coarse clocks too (mart.size_times leaves these out). Numbers and bytes are exact. If the
+        rollups of sizes (mart.size_cells, mart.day_cells) have all transfers of the range, they come
+        from there (is_from_cells). Where detail was forgotten before the warehouse counted all sizes,
+        the transfers are read, which takes longer, and finds none on these days (unbinned_count). A
+        range means whole days of the archive's own clock: all those that it touches.
 
         Args:
             archive: only this archive (null = all)
@@ -11610,7 +11687,7 @@ class Mart:
             running_bytes_ratio: the same for this bin and all smaller ones
             unbinned_count: transfers of the row's archive and group that did not fail but are in no
                 bin, because their size is unknown or their detail is forgotten; the same in all bins
-            is_from_cells: whether the numbers come from the rollup and not from the transfers
+            is_from_cells: whether the numbers come from the rollups and not from the transfers
 
         In SQL:
 

@@ -115,6 +115,27 @@ _RECOUNT = f"""
         SELECT cell, array_agg(bin ORDER BY bin) AS bins, array_agg(n ORDER BY bin) AS n
         FROM bins GROUP BY cell
     ),
+    rests AS (
+        SELECT cell, size_bin, count(*) AS n, sum(is_size_saturated::int) AS saturated,
+            sum(size_bytes) AS bytes
+        FROM placed CROSS JOIN LATERAL (
+            SELECT count(*) + (size_bytes >= 0)::int AS size_bin
+            FROM unnest('{{1,2,5}}'::int[]) AS digit, generate_series(0, 18) AS decade
+            WHERE digit * power(10::numeric, decade) <= size_bytes
+        ) AS bins
+        WHERE moved_bytes IS NOT NULL AND (
+            is_size_saturated OR duration_s IS NULL OR duration_s <= 0
+            OR is_duration_coarse AND duration_s < 10
+        )
+        GROUP BY cell, size_bin
+    ),
+    rest_arrays AS (
+        SELECT cell, array_agg(size_bin ORDER BY size_bin) AS rest_bins,
+            array_agg(n ORDER BY size_bin) AS rest_n,
+            array_agg(saturated ORDER BY size_bin) AS rest_saturated,
+            array_agg(bytes ORDER BY size_bin) AS rest_bytes
+        FROM rests GROUP BY cell
+    ),
     recount AS (
         SELECT source_id, interface, direction, class_of_service, client_id, day, transfer_count,
             failed_count,
@@ -132,8 +153,12 @@ _RECOUNT = f"""
                     (n + 144 * (day - date '1970-01-01') = ANY(coalesce(sixths, '{{}}')))::int::text, ''
                     ORDER BY n
                 ) FROM generate_series(0, 335) AS n
-            ) AS ten_minute_marks
+            ) AS ten_minute_marks,
+            coalesce(rest_bins, '{{}}') AS rest_size_bins, coalesce(rest_n, '{{}}') AS rest_size_counts,
+            coalesce(rest_saturated, '{{}}') AS rest_saturated_counts,
+            coalesce(rest_bytes, '{{}}') AS rest_size_bytes
         FROM days LEFT JOIN hour_arrays USING (cell) LEFT JOIN bin_arrays USING (cell)
+        LEFT JOIN rest_arrays USING (cell)
         LEFT JOIN by_size USING (cell) LEFT JOIN by_length USING (cell) LEFT JOIN ten_arrays USING (cell)
     )
 """
@@ -238,6 +263,17 @@ WRONG_ROUTES = """
 """
 
 
+# All columns but the one that the database computes.
+_WRITTEN = """
+    route_id, day, transfer_count, failed_count, saturated_count, size_bytes, duration_us,
+    unknown_size_count, unknown_duration_count, ambiguous_count, day_only_count, coarse_count,
+    below_clock_count, flagged_saturated_count, inconsistent_count, rated_size_bytes, rated_duration_us,
+    hours, hour_transfer_counts, hour_failed_counts, hour_size_bytes, hour_unknown_size_counts,
+    rate_bins, rate_counts, largest, longest, ten_minutes, ten_minute_counts, rest_size_bins,
+    rest_size_counts, rest_saturated_counts, rest_size_bytes
+"""
+
+
 def fill_day_cells(connection: psycopg.Connection) -> None:
     """Make the routes and cells of the transfers that were inserted, as loading them would have."""
     connection.execute(
@@ -247,12 +283,8 @@ def fill_day_cells(connection: psycopg.Connection) -> None:
             SELECT DISTINCT source_id, interface, direction, class_of_service, client_id FROM recount
             RETURNING *
         )
-        INSERT INTO core.day_cells
-        SELECT made.id, day, transfer_count, failed_count, saturated_count, size_bytes, duration_us,
-            unknown_size_count, unknown_duration_count, ambiguous_count, day_only_count, coarse_count,
-            below_clock_count, flagged_saturated_count, inconsistent_count, rated_size_bytes,
-            rated_duration_us, hours, hour_transfer_counts, hour_failed_counts, hour_size_bytes,
-            hour_unknown_size_counts, rate_bins, rate_counts, largest, longest, ten_minutes, ten_minute_counts
+        INSERT INTO core.day_cells ({_WRITTEN})
+        SELECT made.id, {_WRITTEN.replace("route_id,", "")}
         FROM recount JOIN made USING (source_id, interface, direction)
         WHERE made.class_of_service IS NOT DISTINCT FROM recount.class_of_service
             AND made.client_id IS NOT DISTINCT FROM recount.client_id
@@ -272,26 +304,34 @@ def fill_day_cells(connection: psycopg.Connection) -> None:
 
 
 def add_day_cell(connection: psycopg.Connection, source_id: int, row: Mapping[str, Any]) -> None:
-    """Count transfers that do not exist, in a cell in which everything else is zero or empty."""
+    """Count transfers that do not exist, in a cell in which everything else is zero or empty.
+
+    They are of all clients, or of a `client`, which must be known.
+    """
     values = {
         "source_id": source_id,
         "interface": "nft",
         "direction": "get",
         "class_of_service": None,
+        "client": None,
         "ten_minutes": [],
     } | row
     connection.execute(
-        """
+        f"""
         WITH made AS (
             INSERT INTO core.routes (source_id, interface, direction, class_of_service, client_id)
-            VALUES (%(source_id)s, %(interface)s, %(direction)s, %(class_of_service)s, NULL)
+            VALUES (%(source_id)s, %(interface)s, %(direction)s, %(class_of_service)s, (
+                SELECT hosts.id FROM core.hosts JOIN ledger.sources USING (archive_id)
+                WHERE sources.id = %(source_id)s AND hosts.name = %(client)s
+            ))
             ON CONFLICT (source_id, interface, direction, class_of_service, client_id)
             DO UPDATE SET interface = excluded.interface
             RETURNING id
         )
-        INSERT INTO core.day_cells
+        INSERT INTO core.day_cells ({_WRITTEN})
         SELECT id, %(day)s::date, %(transfer_count)s, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-            '{}', '{}', '{}', '{}', '{}', '{}', '{}', NULL, NULL, %(ten_minutes)s::integer[], '{}'
+            '{{}}', '{{}}', '{{}}', '{{}}', '{{}}', '{{}}', '{{}}', NULL, NULL, %(ten_minutes)s::integer[],
+            '{{}}', '{{}}', '{{}}', '{{}}', '{{}}'
         FROM made
         """,
         values,

@@ -68,6 +68,7 @@ def drop_archive(connection: psycopg.Connection, name: str) -> int:
             "DELETE FROM core.tape_operations WHERE archive_id = %s",
             "DELETE FROM core.stage_starts WHERE archive_id = %s",
             "DELETE FROM core.activity_cells WHERE archive_id = %s",
+            "DELETE FROM core.month_peaks WHERE archive_id = %s",
             "DELETE FROM core.day_cells USING core.routes, ledger.sources"
             " WHERE route_id = routes.id AND source_id = sources.id AND archive_id = %s",
             "DELETE FROM core.rate_months USING core.routes, ledger.sources"

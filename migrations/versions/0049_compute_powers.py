@@ -5,7 +5,7 @@ from pathlib import Path
 from tapewise.migrations.statements import run
 
 revision = "0049"
-down_revision = "0047"
+down_revision = "0048"
 
 
 def upgrade() -> None:

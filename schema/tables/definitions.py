@@ -390,8 +390,8 @@ GRANT INSERT, DELETE ON core.requests, core.outages, core.config_changes, core.c
 GRANT INSERT, UPDATE, DELETE ON core.activity_cells TO {LOADER};
 GRANT INSERT, DELETE ON core.routes TO {LOADER};
 GRANT INSERT, UPDATE, DELETE
-ON core.day_cells, core.rate_months, core.hour_months, core.size_cells, core.request_cells, core.hit_cells,
-    core.user_cells, core.open_cells, core.stage_cells TO {LOADER};
+ON core.day_cells, core.rate_months, core.hour_months, core.month_peaks, core.size_cells, core.request_cells,
+    core.hit_cells, core.user_cells, core.open_cells, core.stage_cells TO {LOADER};
 GRANT INSERT, UPDATE ON ledger.sources, ledger.log_files TO {LOADER};
 GRANT DELETE ON ledger.log_files TO {LOADER};
 GRANT INSERT, UPDATE, DELETE ON ledger.loaded_rows TO {LOADER};

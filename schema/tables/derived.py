@@ -335,6 +335,12 @@ day_cells = sa.Table(
         sa.Computed("core.mark_ten_minutes(day, ten_minutes)", persisted=True),
         nullable=False,
     ),
+    # Transfers that did not fail and have a size, but are not in `size_cells`: the bins of size, as there,
+    # ascending, and for each of them how many there are, how many sizes are saturated, and the bytes.
+    _array("rest_size_bins", sa.SmallInteger),
+    _array("rest_size_counts", sa.BigInteger),
+    _array("rest_saturated_counts", sa.BigInteger),
+    _array("rest_size_bytes", sa.Numeric),
     schema="core",
     comment="One row per route and local day of its archive with transfers; derived",
 )
@@ -376,6 +382,34 @@ hour_months = sa.Table(
     _array("unknown_size_counts", sa.BigInteger),
     schema="core",
     comment="One row per route and local month of its archive with transfers at known hours; derived",
+)
+
+month_peaks = sa.Table(
+    "month_peaks",
+    metadata,
+    sa.Column("archive_id", sa.Integer, sa.ForeignKey(archives.c.id), nullable=False),
+    # The first day of the month, by the archive's own clock.
+    sa.Column("month", sa.Date, nullable=False),
+    # Null where all of them are added up.
+    sa.Column("interface", sa.Text),
+    sa.Column("direction", sa.Text),
+    sa.Column("class_of_service", sa.Text),
+    # How many transfers ended in the busiest ten minutes, and when these begin, as in `day_cells`. Of equally
+    # busy ones, the first.
+    _sum("transfer_count"),
+    sa.Column("ten_minutes", sa.Integer, nullable=False),
+    sa.UniqueConstraint(
+        "archive_id",
+        "month",
+        "interface",
+        "direction",
+        "class_of_service",
+        name="month_peaks_archive_id_key",
+        postgresql_nulls_not_distinct=True,
+    ),
+    schema="core",
+    comment="One row per archive, local month, and interface and direction or class of service: the busiest"
+    " ten minutes; derived",
 )
 
 size_cells = sa.Table(

@@ -18,11 +18,13 @@ from tapewise.schema.writing.day_columns import (
     HOUR_ARRAYS,
     MAXIMA,
     RATE_ARRAYS,
+    REST_ARRAYS,
     SUMS,
     TEN_MINUTE_ARRAYS,
 )
 from tapewise.schema.writing.day_sums import CELL, DaySums
 from tapewise.schema.writing.hour_months import add_hour_months, remake_hour_months
+from tapewise.schema.writing.month_peaks import add_peaks, remake_peaks
 from tapewise.schema.writing.rate_months import add_rate_months, remake_rate_months
 from tapewise.schema.writing.routes import ROUTE, add_routes, drop_unused_routes, write_array
 from tapewise.schema.writing.size_cells import add_size_days, drop_size_days
@@ -32,8 +34,9 @@ _ELEMENTS = (
     ("hour", "transfer_count", "failed_count", "size_bytes", "unknown_size_count"),
     ("rate_bin", "rate_count"),
     ("ten_minutes", "ten_minute_count"),
+    ("rest_size_bin", "rest_size_count", "rest_saturated_count", "rest_size_bytes"),
 )
-_ARRAY_GROUPS = (HOUR_ARRAYS, RATE_ARRAYS, TEN_MINUTE_ARRAYS)
+_ARRAY_GROUPS = (HOUR_ARRAYS, RATE_ARRAYS, TEN_MINUTE_ARRAYS, REST_ARRAYS)
 
 
 def add_days(connection: psycopg.Connection, source_id: int, sums: Iterable[DaySums]) -> None:
@@ -44,14 +47,21 @@ def add_days(connection: psycopg.Connection, source_id: int, sums: Iterable[DayS
     hours = pl.concat([part.hours for part in parts]).group_by(*CELL, "hour").agg(pl.col(SUMS.keys()).sum())
     rates = pl.concat([part.rates for part in parts]).group_by(*CELL, "rate_bin").agg(pl.all().sum())
     tens = pl.concat([part.ten_minutes for part in parts])
+    rests = pl.concat([part.rests for part in parts])
     cells = _make_cells(
         hours,
-        (hours, rates, tens.group_by(*CELL, "ten_minutes").agg(pl.all().sum())),
+        (
+            hours,
+            rates,
+            tens.group_by(*CELL, "ten_minutes").agg(pl.all().sum()),
+            rests.group_by(*CELL, "rest_size_bin").agg(pl.all().sum()),
+        ),
         [pl.concat([part.largest for part in parts]), pl.concat([part.longest for part in parts])],
     )
     routes = cells.select(ROUTE).unique()
     add_routes(connection, routes.with_columns(source_id=pl.lit(source_id)))
     connection.execute(ADD, [*write_literals(cells), source_id])
+    add_peaks(connection, source_id, hours.filter(pl.col("client_id").is_null())["day"].unique().to_list())
     add_rate_months(connection, source_id, hours, rates)
     add_hour_months(connection, source_id, hours)
     add_size_days(connection, source_id, [part.sizes for part in parts])
@@ -59,11 +69,13 @@ def add_days(connection: psycopg.Connection, source_id: int, sums: Iterable[DayS
 
 def drop_days(connection: psycopg.Connection, source_id: int, since: date | None = None) -> None:
     """Delete the source's cells from day `since` on (None: all), and its routes without any cell left."""
-    connection.execute(
+    days = connection.execute(
         "DELETE FROM core.day_cells USING core.routes"
-        " WHERE route_id = routes.id AND source_id = %s AND day >= coalesce(%s::date, '-infinity')",
+        " WHERE route_id = routes.id AND source_id = %s AND day >= coalesce(%s::date, '-infinity')"
+        " RETURNING day",
         [source_id, since],
-    )
+    ).fetchall()
+    remake_peaks(connection, source_id, sorted({day for (day,) in days}))
     remake_rate_months(connection, source_id, since or date.min, date.max)
     remake_hour_months(connection, source_id, since or date.min, date.max)
     drop_size_days(connection, source_id, since or date.min, date.max)
@@ -81,6 +93,7 @@ def replace_days(connection: psycopg.Connection, source_id: int, days: Sequence[
         remake_rate_months(connection, source_id, day, day)
         remake_hour_months(connection, source_id, day, day)
         drop_size_days(connection, source_id, day, day)
+    remake_peaks(connection, source_id, days)
     add_days(connection, source_id, [sums])
 
 

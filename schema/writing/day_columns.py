@@ -32,7 +32,13 @@ HOUR_ARRAYS = {
 }
 RATE_ARRAYS = {"rate_bins": "integer", "rate_counts": "bigint"}
 TEN_MINUTE_ARRAYS = {"ten_minutes": "integer", "ten_minute_counts": "integer"}
-ARRAYS = HOUR_ARRAYS | RATE_ARRAYS | TEN_MINUTE_ARRAYS
+REST_ARRAYS = {
+    "rest_size_bins": "smallint",
+    "rest_size_counts": "bigint",
+    "rest_saturated_counts": "bigint",
+    "rest_size_bytes": "numeric",
+}
+ARRAYS = HOUR_ARRAYS | RATE_ARRAYS | TEN_MINUTE_ARRAYS | REST_ARRAYS
 # The greatest of these is kept. Arrays are compared by their first elements, then by the next.
 MAXIMA = {"largest": "bigint[]", "longest": "double precision[]"}
 
@@ -76,6 +82,7 @@ ADD = (
             merge_arrays(HOUR_ARRAYS),
             merge_arrays(RATE_ARRAYS),
             merge_arrays(TEN_MINUTE_ARRAYS),
+            merge_arrays(REST_ARRAYS),
         ]
     )
 )

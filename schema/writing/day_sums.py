@@ -50,7 +50,8 @@ class DaySums(NamedTuple):
 
     `moments` has the columns of `sum_cells`, without those of failures that are not logged, and is of all
     clients. `hours` is by hour, `ten_minutes` by ten minutes (their first, counted since 1970), `rates`
-    by the bin of the rate, and `sizes` by the bins of size and duration. `largest` and `longest` have the
+    by the bin of the rate, and `sizes` by the bins of size and duration. `rests` is by the bin of size, of
+    the transfers that are not in `sizes`. `largest` and `longest` have the
     largest file and the longest transfer.
     """
 
@@ -61,6 +62,7 @@ class DaySums(NamedTuple):
     largest: pl.DataFrame
     longest: pl.DataFrame
     sizes: pl.DataFrame
+    rests: pl.DataFrame
 
 
 def sum_days(transfers: pl.DataFrame, timezone: str, clients: Clients = Clients.ALL) -> DaySums:
@@ -107,7 +109,7 @@ def sum_placed_days(placed: Placed, timezone: str) -> DaySums:
                 _count_rates(timed),
                 _find_largest(timed),
                 _find_longest(timed),
-                _sum_by_size(timed, measured),
+                *_sum_by_size(timed, moved, measured),
             )
         ),
     )
@@ -212,14 +214,25 @@ def _find_greatest(placed: pl.DataFrame, order: list[str]) -> pl.DataFrame:
     )
 
 
-def _sum_by_size(placed: pl.DataFrame, measured: pl.Expr) -> pl.DataFrame:
-    """Add up the transfers that the filter of the envelope keeps (mart.envelope_transfers)."""
+def _sum_by_size(
+    placed: pl.DataFrame, moved: pl.Expr, measured: pl.Expr
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Add up the transfers that the filter of the envelope keeps (mart.envelope_transfers), and the rest."""
     is_long = (pl.col("duration_s") > 0) & (~pl.col("is_duration_coarse") | (pl.col("duration_s") >= 10))
-    kept = placed.select("cell", "size_bytes", "duration_s", is_kept=measured & is_long).filter("is_kept")
-    size_bins = np.searchsorted(np.array(SIZE_EDGES), kept["size_bytes"].to_numpy(), side="right")
+    sized = placed.filter(moved, pl.col("size_bytes").is_not_null()).select(
+        "cell",
+        "size_bytes",
+        "duration_s",
+        "is_size_saturated",
+        is_kept=(measured & is_long).fill_null(value=False),
+    )
+    return _sum_kept(sized.filter("is_kept")), _sum_rest(sized.filter(~pl.col("is_kept")))
+
+
+def _sum_kept(kept: pl.DataFrame) -> pl.DataFrame:
     return (
         kept.select(
-            key=(pl.col("cell") * 2**SIZE_BITS + pl.Series(size_bins)) * 2**BIN_BITS
+            key=(pl.col("cell") * 2**SIZE_BITS + _find_size_bins(kept)) * 2**BIN_BITS
             + find_bins(kept["duration_s"]),
             size_bytes=pl.col("size_bytes").cast(pl.Int128),
             shortest_s="duration_s",
@@ -239,6 +252,22 @@ def _sum_by_size(placed: pl.DataFrame, measured: pl.Expr) -> pl.DataFrame:
             time_bin=(pl.col("key") % 2 ** (SIZE_BITS + BIN_BITS)).cast(pl.Int32),
         )
     )
+
+
+def _sum_rest(rest: pl.DataFrame) -> pl.DataFrame:
+    return (
+        rest.with_columns(rest_size_bin=_find_size_bins(rest).cast(pl.Int16))
+        .group_by("cell", "rest_size_bin")
+        .agg(
+            rest_size_count=pl.len().cast(pl.Int64),
+            rest_saturated_count=pl.col("is_size_saturated").sum().cast(pl.Int64),
+            rest_size_bytes=pl.col("size_bytes").cast(pl.Int128).sum(),
+        )
+    )
+
+
+def _find_size_bins(sized: pl.DataFrame) -> pl.Series:
+    return pl.Series(np.searchsorted(np.array(SIZE_EDGES), sized["size_bytes"].to_numpy(), side="right"))
 
 
 def _find_times(transfers: pl.DataFrame, timezone: str) -> tuple[pl.Series, pl.Series]:

@@ -19,6 +19,7 @@ from tests.day_cells import WRONG_CELLS, WRONG_ROUTES, WRONG_SIZES, WRONG_SPANS
 from tests.filled_columns import MISSING_COLUMNS
 from tests.hit_cells import WRONG_HIT_CELLS
 from tests.hour_months import WRONG_HOUR_MONTHS
+from tests.month_peaks import WRONG_MONTH_PEAKS
 from tests.open_cells import WRONG_OPEN_CELLS, WRONG_OPEN_SPANS
 from tests.rate_months import WRONG_RATE_MONTHS
 from tests.request_cells import WRONG_REQUEST_CELLS, WRONG_REQUEST_SPANS
@@ -31,6 +32,7 @@ ROLLUPS = (
     "day_cells",
     "rate_months",
     "hour_months",
+    "month_peaks",
     "size_cells",
     "request_cells",
     "hit_cells",
@@ -229,6 +231,7 @@ VIOLATIONS = {
     "the day cells are not a recount of the transfers": WRONG_CELLS,
     "a month of rates is not the sum of its days": WRONG_RATE_MONTHS,
     "a month of hours is not the sum of its days": WRONG_HOUR_MONTHS,
+    "the busiest ten minutes of a month are others": WRONG_MONTH_PEAKS,
     "the size cells are not a recount of the transfers": WRONG_SIZES,
     "a month or year of sizes is not the sum of its days": WRONG_SPANS,
     "the request cells are not a recount of the requests": WRONG_REQUEST_CELLS,
@@ -322,7 +325,10 @@ def digest_facts(warehouse: Warehouse) -> dict[str, tuple[int, Decimal]]:
 def _facts_query(connection: psycopg.Connection, table: str) -> sql.Composable:
     if table == "user_cells":
         return sql.SQL(NAMED_USER_CELLS)
-    if table in ROLLUPS and table != "activity_cells":  # with arrays, and the numbers of routes
+    if table in ROLLUPS and table not in (
+        "activity_cells",
+        "month_peaks",
+    ):  # with arrays, and the numbers of routes
         return sql.SQL(
             "SELECT archives.name, sources.name, interface, direction, class_of_service, hosts.name,"
             " (to_jsonb(rows) - 'route_id')::text FROM {} AS rows"
@@ -338,7 +344,7 @@ def _facts_query(connection: psycopg.Connection, table: str) -> sql.Composable:
         )
         if row[0] not in LINEAGE
     ]
-    sizeless = ("opens", "unitree_jobs", "daily_reports", "srb_sessions", "cache_reads")
+    sizeless = ("opens", "unitree_jobs", "daily_reports", "srb_sessions", "cache_reads", "month_peaks")
     assert "size_bytes" in columns or table in sizeless
     joins = " LEFT JOIN core.archives ON archives.id = rows.archive_id"
     if table in FACTS:

@@ -495,6 +495,7 @@ def test_objects_that_read_facts_of_logs_declare_their_needs(each: MartObject) -
         "routes",
         "rate_months",
         "hour_months",
+        "month_peaks",
     ]
     tables = "|".join([*fact_tables, *derived, "log_files"])
     is_fed = bool(re.search(rf"\b(core|ledger)\.({tables})\b", texts))

@@ -106,7 +106,7 @@ def test_sizes(rows_of: Fetch, steps: list[int]) -> None:
                         "running_count_ratio": pytest.approx(len(upto) / len(sizes)),
                         "running_bytes_ratio": pytest.approx(sum(upto) / sum(sizes)),
                         "unbinned_count": 0,
-                        "is_from_cells": False,
+                        "is_from_cells": True,
                     }
                 )
         rows = rows_of(

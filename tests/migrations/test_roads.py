@@ -207,6 +207,11 @@ def test_an_upgrade_keeps_the_data_of_the_first_release(empty: Warehouse):
     assert [row["month"] for row in found.pop("core.rate_months")] == ["1997-10-01"]
     # 0037 adds up hours by month.
     assert sorted(row["month"] for row in found.pop("core.hour_months")) == ["1997-10-01", "1997-11-01"]
+    # 0048 keeps the busiest ten minutes: of all, the interface, the direction, and both.
+    assert (
+        sorted(row["month"] for row in found.pop("core.month_peaks"))
+        == ["1997-10-01"] * 4 + ["1997-11-01"] * 4
+    )
     # 0025 counts the requests that did not fail by day, and 0035 also by month and year.
     assert sorted((row["starts_on"], row["span"]) for row in found.pop("core.request_cells")) == [
         ("1997-01-01", "year"),
@@ -266,7 +271,7 @@ def test_an_upgrade_counts_the_facts_that_are_there_as_loading_them_does(
     assert len(loaded["request_cells"]) > 10 and len(loaded["hit_cells"]) > 10
     assert len(loaded["user_cells"]) > 20 and len(loaded["open_cells"]) > 10
     assert len(loaded["stage_cells"]) > 5 and len(loaded["rate_months"]) > 5
-    assert len(loaded["hour_months"]) > 5
+    assert len(loaded["hour_months"]) > 5 and len(loaded["month_peaks"]) > 5
     downgrade(connect, FIRST)
     upgrade(connect)
     found = read_facts(warehouse)

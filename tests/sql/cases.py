@@ -41,6 +41,7 @@ from tapewise.schema.tables.facts import event_time_columns
 from tests.day_cells import add_day_cell, fill_day_cells
 from tests.hit_cells import fill_hit_cells
 from tests.hour_months import fill_hour_months
+from tests.month_peaks import fill_month_peaks
 from tests.open_cells import fill_open_cells
 from tests.rate_months import fill_rate_months
 from tests.request_cells import fill_request_cells
@@ -524,6 +525,7 @@ def insert_rows(connection: psycopg.Connection, given: Mapping[str, list[Row]]) 
         fill_day_cells(connection)
         fill_rate_months(connection)
         fill_hour_months(connection)
+        fill_month_peaks(connection)
     for row in given.get("day_cells", ()):
         owner = row.get("archive", first_archive)
         source_id = next(source_id for name, source_id in sources.values() if name == owner)

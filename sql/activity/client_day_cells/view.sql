@@ -70,6 +70,10 @@ SELECT
     day_cells.ten_minutes,
     day_cells.ten_minute_counts,
     day_cells.ten_minute_marks,
+    day_cells.rest_size_bins,
+    day_cells.rest_size_counts,
+    day_cells.rest_saturated_counts,
+    day_cells.rest_size_bytes,
 
     -- A part of a file says nothing about its size.
     CASE WHEN NOT sources.is_of_parts THEN day_cells.largest END AS largest,

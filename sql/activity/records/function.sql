@@ -60,9 +60,31 @@ cells AS MATERIALIZED (
     INNER JOIN archives ON selected.archive = archives.archive
 ),
 
--- Years have millions of ten minutes, so they are grouped by one number: that of the archive, times 2^32,
--- plus the minutes since 1970, plus 2^31, because a simulated trace may begin earlier. The days are in order
--- here, because then the groups that are added to are next to each other in memory (a third of the time).
+-- The months that are wholly in the range. Their busiest ten minutes are kept, except those of one client, or
+-- of a class of service together with an interface or direction.
+months AS MATERIALIZED (
+    SELECT
+        archives.archive,
+        archives.archive_number,
+        spans.longer_since_at AS since_month,
+        spans.longer_until_at AS until_month
+    FROM
+        mart.selected_spans(
+            archive => records.archive,
+            since => records.since,
+            until => records.until
+        ) AS spans
+    INNER JOIN archives ON spans.archive = archives.archive
+    WHERE
+        spans.span = 'day'
+        AND records.client IS NULL
+        AND (records.class_of_service IS NULL OR num_nonnulls(records.interface, records.direction) = 0)
+),
+
+-- The ten minutes of other days. Years have millions of them, so they are grouped by one number: that of the
+-- archive, times 2^32, plus the minutes since 1970, plus 2^31, because a simulated trace may begin earlier.
+-- The days are in order here, because then the groups that are added to are next to each other in memory (a
+-- third of the time).
 counts AS (
     SELECT
         (ordered.archive_number << 32) + 2147483648 AS first_key,
@@ -74,16 +96,32 @@ counts AS (
             cells.ten_minutes,
             cells.ten_minute_counts
         FROM cells
+        LEFT JOIN months ON cells.archive_number = months.archive_number
+        WHERE (cells.starts_on >= months.since_month AND cells.starts_on < months.until_month) IS NOT TRUE
         ORDER BY cells.starts_on ASC
     ) AS ordered
 ),
 
 ten_minutes AS (
     SELECT
-        sum(counts.transfer_count) AS transfer_count,
+        sum(counts.transfer_count)::bigint AS transfer_count,
         counts.first_key + counts.minutes AS minutes_key
     FROM counts
     GROUP BY counts.first_key + counts.minutes
+
+    UNION ALL
+
+    SELECT
+        peaks.transfer_count,
+        (months.archive_number << 32) + 2147483648 + peaks.ten_minutes AS minutes_key
+    FROM mart.month_peaks AS peaks
+    INNER JOIN months ON peaks.archive = months.archive
+    WHERE
+        peaks.starts_on >= months.since_month
+        AND peaks.starts_on < months.until_month
+        AND peaks.interface IS NOT DISTINCT FROM records.interface
+        AND peaks.direction IS NOT DISTINCT FROM records.direction
+        AND peaks.class_of_service IS NOT DISTINCT FROM records.class_of_service
 ),
 
 -- The first of the busiest ten minutes of each archive: the greatest number with the count in front of the

@@ -40,6 +40,10 @@ CREATE FUNCTION mart.selected_days(
     ten_minutes integer[],
     ten_minute_counts integer[],
     ten_minute_marks bit,
+    rest_size_bins smallint[],
+    rest_size_counts bigint[],
+    rest_saturated_counts bigint[],
+    rest_size_bytes numeric[],
     largest bigint[],
     longest double precision[],
     rate_bytes_per_s double precision,
@@ -84,6 +88,10 @@ SELECT
     day_cells.ten_minutes,
     day_cells.ten_minute_counts,
     day_cells.ten_minute_marks,
+    day_cells.rest_size_bins,
+    day_cells.rest_size_counts,
+    day_cells.rest_saturated_counts,
+    day_cells.rest_size_bytes,
     day_cells.largest,
     day_cells.longest,
     day_cells.rate_bytes_per_s,
@@ -141,6 +149,10 @@ SELECT
     client_cells.ten_minutes,
     client_cells.ten_minute_counts,
     client_cells.ten_minute_marks,
+    client_cells.rest_size_bins,
+    client_cells.rest_size_counts,
+    client_cells.rest_saturated_counts,
+    client_cells.rest_size_bytes,
     client_cells.largest,
     client_cells.longest,
     client_cells.rate_bytes_per_s,
@@ -225,6 +237,12 @@ SELECT
                 1
             )
     END AS ten_minute_marks,
+    CASE WHEN found.is_rest THEN ARRAY[mart.size_bin(found.moved_bytes)::smallint] ELSE '{}' END
+        AS rest_size_bins,
+    CASE WHEN found.is_rest THEN ARRAY[1::bigint] ELSE '{}' END AS rest_size_counts,
+    CASE WHEN found.is_rest THEN ARRAY[transfers.is_size_saturated::integer::bigint] ELSE '{}' END
+        AS rest_saturated_counts,
+    CASE WHEN found.is_rest THEN ARRAY[found.moved_bytes::numeric] ELSE '{}' END AS rest_size_bytes,
     CASE
         WHEN NOT transfers.is_of_parts AND found.moved_bytes IS NOT NULL
             THEN
@@ -276,10 +294,18 @@ CROSS JOIN
                     AND transfers.duration_s IS NOT NULL
                     THEN transfers.rate_bytes_per_s
             END,
+            -- What the filter of the envelope leaves out (mart.envelope_transfers).
+            NOT transfers.is_failed
+            AND transfers.size_bytes IS NOT NULL
+            AND (
+                NOT transfers.is_size_saturated
+                AND transfers.duration_s > 0
+                AND NOT (transfers.is_duration_coarse AND transfers.duration_s < 10)
+            ) IS NOT TRUE,
             (extract(EPOCH FROM transfers.ended_at) * 1000000)::bigint,
             mod(extract(MINUTE FROM transfers.ended_at AT TIME ZONE archives.timezone)::integer, 10)
         )
-    ) AS found (ended_local, moved_bytes, moved_us, rate_bytes_per_s, ended_us, into_ten)
+    ) AS found (ended_local, moved_bytes, moved_us, rate_bytes_per_s, is_rest, ended_us, into_ten)
 CROSS JOIN
     LATERAL (
         VALUES

@@ -29,14 +29,20 @@ LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
 -- The cells of sizes lack transfers whose duration the filter of the envelope leaves out, and saturated
--- sizes. Whether they lack any is known from the cells of days, before a transfer is read.
-WITH totals AS (
+-- sizes. The cells of days have these, but not for days whose detail was forgotten before they were counted.
+-- Whether any are missing is known before a transfer is read.
+WITH days AS MATERIALIZED (
     SELECT
-        days.archive,
-        days.interface,
-        days.direction,
-        sum(days.transfer_count - days.failed_count)::bigint AS moved_count,
-        sum(days.unknown_size_count)::bigint AS unknown_size_count
+        selected.archive,
+        selected.kind,
+        selected.interface,
+        selected.direction,
+        selected.transfer_count - selected.failed_count AS moved_count,
+        selected.unknown_size_count,
+        selected.rest_size_bins,
+        selected.rest_size_counts,
+        selected.rest_saturated_counts,
+        selected.rest_size_bytes
     FROM
         mart.selected_days(
             archive => transfer_sizes.archive,
@@ -46,7 +52,17 @@ WITH totals AS (
             direction => transfer_sizes.direction,
             client => transfer_sizes.client,
             class_of_service => transfer_sizes.class_of_service
-        ) AS days
+        ) AS selected
+),
+
+totals AS (
+    SELECT
+        days.archive,
+        days.interface,
+        days.direction,
+        sum(days.moved_count)::bigint AS moved_count,
+        sum(days.unknown_size_count)::bigint AS unknown_size_count
+    FROM days
     GROUP BY days.archive, days.interface, days.direction
 ),
 
@@ -73,6 +89,7 @@ parts AS MATERIALIZED (
         cells.direction,
         bins.size_bin,
         0::bigint AS transfer_count,
+        0::bigint AS saturated_count,
         bins.size_bytes
     FROM cells
     CROSS JOIN LATERAL unnest(cells.size_bins, cells.size_bytes) AS bins (size_bin, size_bytes)
@@ -84,9 +101,25 @@ parts AS MATERIALIZED (
         cells.direction,
         times.time_bin / 131072 AS size_bin,
         times.time_count AS transfer_count,
+        0 AS saturated_count,
         0 AS size_bytes
     FROM cells
     CROSS JOIN LATERAL unnest(cells.time_bins, cells.time_counts) AS times (time_bin, time_count)
+    UNION ALL
+    SELECT
+        days.archive,
+        days.kind,
+        days.interface,
+        days.direction,
+        rests.size_bin,
+        rests.transfer_count,
+        rests.saturated_count,
+        rests.size_bytes
+    FROM days
+    CROSS JOIN
+        LATERAL unnest(
+            days.rest_size_bins, days.rest_size_counts, days.rest_saturated_counts, days.rest_size_bytes
+        ) AS rests (size_bin, transfer_count, saturated_count, size_bytes)
 ),
 
 counts AS (
@@ -100,11 +133,9 @@ counts AS (
 choices AS MATERIALIZED (
     SELECT
         totals.archive,
-        coalesce(
-            sum(totals.moved_count - totals.unknown_size_count) = max(counts.transfer_count), FALSE
-        ) AS is_from_cells
+        sum(totals.moved_count - totals.unknown_size_count) = max(counts.transfer_count) AS is_from_cells
     FROM totals
-    LEFT JOIN counts ON totals.archive = counts.archive
+    INNER JOIN counts ON totals.archive = counts.archive
     GROUP BY totals.archive
 ),
 
@@ -144,7 +175,7 @@ binned AS (
         parts.direction,
         parts.size_bin::integer AS size_bin,
         parts.transfer_count,
-        0::bigint AS saturated_count,
+        parts.saturated_count,
         parts.size_bytes,
         TRUE AS is_from_cells
     FROM parts

@@ -1,0 +1,79 @@
+"""The busiest ten minutes of each local month, `core.month_peaks`.
+
+The busiest ten minutes of several routes cannot be found from the busiest ones of each. So they are kept for
+an archive as a whole, for each interface, each direction, each of these pairs, and each class of service; not
+for single clients. They are found in the cells of days, which must be up to date. Each ten minutes lie in one
+local day (`find_ten_minutes` in `cells.py`).
+"""
+
+from collections.abc import Sequence
+from datetime import date
+
+import psycopg
+
+# Interfaces and directions are added up once, and the other sums are made of these. A peak is the greatest
+# number with the count in front of the minutes, which are subtracted so that the earliest is the greatest.
+_ADD = """
+    INSERT INTO core.month_peaks AS held
+        (archive_id, month, interface, direction, class_of_service, transfer_count, ten_minutes)
+    WITH parts AS MATERIALIZED (
+        SELECT day, interface, direction, class_of_service, unnest(day_cells.ten_minutes) AS ten_minutes,
+            unnest(ten_minute_counts) AS transfer_count
+        FROM core.day_cells JOIN core.routes ON routes.id = route_id
+        JOIN ledger.sources ON sources.id = source_id
+        WHERE archive_id = %(archive_id)s AND client_id IS NULL AND {days}
+    ), pairs AS (
+        SELECT day, ten_minutes, interface, direction, sum(transfer_count) AS transfer_count
+        FROM parts GROUP BY day, ten_minutes, interface, direction
+    ), sums AS (
+        SELECT day, ten_minutes, interface, direction, NULL AS class_of_service,
+            sum(transfer_count)::bigint AS transfer_count
+        FROM pairs
+        GROUP BY day, ten_minutes, GROUPING SETS ((), (interface), (direction), (interface, direction))
+        UNION ALL
+        SELECT day, ten_minutes, NULL, NULL, class_of_service, sum(transfer_count)
+        FROM parts WHERE class_of_service IS NOT NULL GROUP BY day, ten_minutes, class_of_service
+    ), days AS (
+        SELECT day, interface, direction, class_of_service,
+            max((transfer_count << 32) + 2147483647 - ten_minutes) AS packed
+        FROM sums GROUP BY day, interface, direction, class_of_service
+    ), months AS (
+        SELECT date_trunc('month', day::timestamp)::date AS month, interface, direction, class_of_service,
+            max(packed) AS packed
+        FROM days GROUP BY 1, interface, direction, class_of_service
+    )
+    SELECT %(archive_id)s, month, interface, direction, class_of_service, packed >> 32,
+        2147483647 - (packed & 4294967295)
+    FROM months
+    ON CONFLICT (archive_id, month, interface, direction, class_of_service) DO UPDATE
+    SET transfer_count = excluded.transfer_count, ten_minutes = excluded.ten_minutes
+    WHERE (excluded.transfer_count, -excluded.ten_minutes) > (held.transfer_count, -held.ten_minutes)
+"""
+_ADD_DAYS = _ADD.format(days="day = ANY(%(days)s)").encode()
+_DROP_MONTHS = "DELETE FROM core.month_peaks WHERE archive_id = %(archive_id)s AND month = ANY(%(months)s)"
+_ADD_MONTHS = _ADD.format(days="date_trunc('month', day::timestamp)::date = ANY(%(months)s)").encode()
+
+
+def add_peaks(connection: psycopg.Connection, source_id: int, days: Sequence[date]) -> None:
+    """Let the peaks follow days to whose cells a source has added, in the caller's transaction.
+
+    What is not in these days is as busy as before, so no other day is read.
+    """
+    if days:
+        archive_id = _find_archive(connection, source_id)
+        connection.execute(_ADD_DAYS, {"archive_id": archive_id, "days": list(days)})
+
+
+def remake_peaks(connection: psycopg.Connection, source_id: int, days: Sequence[date]) -> None:
+    """Find the peaks of the months of these days again, after cells of the source were deleted."""
+    if days:
+        months = sorted({day.replace(day=1) for day in days})
+        parameters = {"archive_id": _find_archive(connection, source_id), "months": months}
+        connection.execute(_DROP_MONTHS, parameters)
+        connection.execute(_ADD_MONTHS, parameters)
+
+
+def _find_archive(connection: psycopg.Connection, source_id: int) -> int:
+    query = "SELECT archive_id FROM ledger.sources WHERE id = %s"
+    [(archive_id,)] = connection.execute(query, [source_id]).fetchall()
+    return int(archive_id)
