@@ -66,8 +66,8 @@ def _write_theme(theme: dict[str, Any], link: str, grey: str) -> dict[str, Any]:
             "box_plot": {"legend": {"show": False}},
             # Bars have patterns besides colours.
             "echarts_timeseries_bar": {"aria": {"enabled": True, "decal": {"show": True}}},
-            # Lines have dashes and symbols besides colours. Options of series would replace a chart's own, and
-            # only those of `media` are merged into them by place. Each chart is wider than its query.
+            # Lines have dashes and symbols besides colours. Options of series would replace a chart's own.
+            # Only those of `media` are merged into them, by place. Each chart is wider than its query.
             "echarts_timeseries_line": {"media": [{"query": {"minWidth": 1}, "option": {"series": LINES}}]},
         },
     }
