@@ -42,13 +42,14 @@ OF_TAPES = {
     if DATASET_NAMES.get(chart["dataset_uuid"]) in notes.OF_TAPES - {"recall_latencies"}
 }
 # Charts that other charts draw as annotations; test_marks.py covers them.
-MARKS = {
-    name
-    for name, chart in CHARTS.items()
-    if DATASET_NAMES.get(chart["dataset_uuid"]) in ("time_marks", "rolling_medians")
+MEDIANS = {
+    name for name, chart in CHARTS.items() if DATASET_NAMES.get(chart["dataset_uuid"]) == "rolling_medians"
+}
+MARKS = MEDIANS | {
+    name for name, chart in CHARTS.items() if DATASET_NAMES.get(chart["dataset_uuid"]) == "time_marks"
 }
 # Charts that have nothing to show in the demo, in which nobody recorded an outage.
-EMPTY_IN_DEMO = {"recorded_changes"} | OF_TAPES | MARKS
+EMPTY_IN_DEMO = {"recorded_changes"} | OF_TAPES | (MARKS - MEDIANS)
 # The source that has a limit of its own in conftest.py, in hours.
 LIMIT = ("example", "nft", 876_600.0)
 
@@ -196,7 +197,8 @@ def _source(connection: psycopg.Connection, dataset: str, choice: Choice) -> tup
         ends = f"({ends} WHERE archive = %(archive)s AND is_counted)"
         if choice.until:
             ends = f"TIMESTAMP '{choice.until}'"
-        calls["since"] = f"({ends} - INTERVAL '{OF_LAST_DAYS[dataset]} days') AT TIME ZONE '{zone}'"
+        days = f"({ends} - INTERVAL '{OF_LAST_DAYS[dataset]} days') AT TIME ZONE '{zone}'"
+        calls["since"] = f"greatest({calls['since']}, {days})" if "since" in calls else days
     if dataset == "recall_latencies":
         calls["grouped_by"] = "'{day}'"
     if dataset == "open_time_clusters":
