@@ -149,8 +149,8 @@ DAY_MS = 86_400_000
 def test_a_rolling_median_is_that_of_the_days_up_to_each(viewer: Api, name: str) -> None:
     """The chart's own days give it, also those before the range, and whatever else is chosen."""
     value, day = DAILY[name]
-    # The demo's recalls are of NFT's files.
-    interface = "nft" if name == "recall_latency" else "hsi"
+    # UniTree's own log has the demo's recalls.
+    interface = "unitree" if name == "recall_latency" else "hsi"
     for chosen in (EXAMPLE, EXAMPLE | {"interface": interface, "direction": "get"}):
         (result,) = ask(viewer, name, Choice(chosen)).json["result"]
         days: dict[float, float] = {}

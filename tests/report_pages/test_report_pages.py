@@ -144,7 +144,7 @@ def test_a_printed_page_says_what_it_is(report, desk, tmp_path):
         if "script" not in title:  # what is long or odd is cut by the margin
             assert title in sheet
             assert period.partition(". ")[2][:20] in sheet
-    # The dashboards name this page for printing, so it must print whole: each section, and the end of each table.
+    # The dashboards name this page for printing, so it prints whole: each section, and the end of each table.
     printed = flatten("".join(sheets))
     ends = page.locator("tbody tr:last-child td:first-child").all_inner_texts()
     for text in [*page.locator("h2").all_inner_texts(), *ends]:
