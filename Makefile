@@ -139,11 +139,17 @@ test-report-pages: $(VENV)/dev.stamp $(TOOLS)/node/stamp  ## test pages of `tape
 	$(BIN)/python -m pytest tests/report_pages
 
 .PHONY: lint
-lint: $(VENV)/dev.stamp  ## run ruff, mypy, import-linter and sqlfluff
+lint: lint-python lint-sql  ## run ruff, mypy, import-linter, sqlfluff and the check for words to avoid (with `make -j 2`, on both cores)
+
+.PHONY: lint-python
+lint-python: $(VENV)/dev.stamp
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+.PHONY: lint-sql
+lint-sql: $(VENV)/dev.stamp
 	$(BIN)/python -m tests.sql.lint
 	$(BIN)/python -m tests.prose
 

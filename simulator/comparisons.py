@@ -34,6 +34,7 @@ class Figure:
     block_count: int | None
     p_value: float | None
     adjusted_p_value: float | None
+    is_headline: bool
     is_different: bool | None
     set_apart: str | None
 

@@ -20,7 +20,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Discriminator, Field, Tag, ValidationError, field_validator, model_validator
 
 from tapewise.schema.errors import MachineError
-from tapewise.simulator.libraries import Library
+from tapewise.simulator.libraries import Cartridges, Drives, Library, Locate, Recalls, Writes
 from tapewise.simulator.outages import Outage, check_outages
 from tapewise.simulator.parts import Bytes, Count, Interval, Part, Rate, Ratio, Seconds
 from tapewise.simulator.policies import RANKS, format_size_age, parse_policy
@@ -413,31 +413,49 @@ def _describe_faults(error: ValidationError, tables: dict[str, Any]) -> list[str
         or not any(other is not each and other["loc"][: len(each["loc"])] == each["loc"] for other in found)
     ]
     for each in sorted(found, key=lambda each: each["type"] != "extra_forbidden"):
-        # A file has no tables of these names: they say which kind of table was checked.
-        kinds = (_LIBRARY, _SILOS, "fixed", "two_exponentials")
-        field = ".".join(str(part) for part in each["loc"] if part not in kinds) or "machine"
-        faults.append(f"{field}: {_describe_fault(each)}")
+        text = _describe_fault(each)
+        # What contradicts another table names its own field.
+        is_named = re.match(r"outages\.\d+\S*: ", text)
+        faults.append(text if is_named else f"{'.'.join(_strip(each)) or 'machine'}: {text}")
     return faults
 
 
 def _take_headless(found: list[Any], tables: dict[str, Any]) -> Iterator[str]:
     """Describe tables without a header, whose fields became those of the table before; drop their faults."""
-    for name, part in _PARTS.items():
-        strangers = [
-            each
-            for each in found
-            if name not in tables
-            and each["type"] == "extra_forbidden"
-            and each["loc"][-1] in part.model_fields
-        ]
-        fields = [str(each["loc"][-1]) for each in strangers]
-        # Fewer may only be misspelt or misplaced.
-        if len(fields) < sum(field.is_required() for field in part.model_fields.values()) / 2:
+    kind = _name_tapes(tables.get("tapes"))
+    for name, parts in (_PARTS | _PARTS_OF_TAPES[kind]).items():
+        if _has_header(name, tables):
             continue
-        table = ".".join(map(str, strangers[0]["loc"][:-1])) or "the beginning of the file"
-        yield f"{name}: its header is missing, so {table} has its fields: write [{name}] above {fields[0]}"
-        explained = [(name,), *(each["loc"] for each in strangers)]
-        found[:] = [each for each in found if each["loc"] not in explained]
+        known = {field: about for part in parts for field, about in part.model_fields.items()}
+        strangers = [
+            each for each in found if each["type"] == "extra_forbidden" and _strip(each)[-1] in known
+        ]
+        fields = [_strip(each)[-1] for each in strangers]
+        required_count = sum(field.is_required() for field in parts[0].model_fields.values())
+        # Fewer may only be misspelt or misplaced.
+        if not fields or len(fields) < (required_count or len(known)) / 2:
+            continue
+        table = ".".join(_strip(strangers[0])[:-1]) or "the beginning of the file"
+        header = f"[[{name}]]" if parts == (Drives,) else f"[{name}]"
+        yield f"{name}: its header is missing, so {table} has its fields: write {header} above {fields[0]}"
+        place = name.split(".")
+        explained = [place, *([*place, field] for field in fields), *map(_strip, strangers)]
+        found[:] = [each for each in found if _strip(each) not in explained]
+
+
+def _has_header(name: str, tables: dict[str, Any]) -> bool:
+    """Return whether a file has a table. One that only has tables itself may be there by their headers."""
+    table: Any = tables
+    for part in name.split("."):
+        table = table.get(part) if isinstance(table, dict) else None
+    return table is not None and not (
+        isinstance(table, dict) and table and all(isinstance(each, dict) for each in table.values())
+    )
+
+
+def _strip(fault: Any) -> list[str]:
+    """Return the place of a fault without what a file does not have: the kinds of tables that were tried."""
+    return [str(part) for part in fault["loc"] if part not in _KINDS]
 
 
 def _describe_fault(fault: Any) -> str:
@@ -460,14 +478,26 @@ _WHOLE, _NUMBER = "must be a whole number, not {given}", "must be a number, not 
 _BOOLEAN = "must be true or false, not {given}"
 _TABLE, _LIST = "must be a table of fields, not {given}", "must be a list, not {given}"
 # The tables of which a header may be forgotten, because no other table has all their fields.
-_PARTS: dict[str, type[Part]] = {
-    "users": Users,
-    "ports": Ports,
-    "network": Network,
-    "latency": Latency,
-    "disk": Disk,
-    "purge": Purge,
+_PARTS: dict[str, tuple[type[Part], ...]] = {
+    "users": (Users,),
+    "ports": (Ports,),
+    "network": (Network,),
+    "latency": (Latency,),
+    "disk": (Disk,),
+    "purge": (Purge,),
 }
+_PARTS_OF_TAPES: dict[str, dict[str, tuple[type[Part], ...]]] = {
+    _SILOS: {"tapes": (Tapes,), "tapes.load": (FixedLoad, TwoExponentials), "tapes.store": (Store,)},
+    _LIBRARY: {
+        "tapes.drives": (Drives,),
+        "tapes.cartridges": (Cartridges,),
+        "tapes.locate": (Locate,),
+        "tapes.recalls": (Recalls,),
+        "tapes.store": (Writes,),
+    },
+}
+# What pydantic puts into the place of a fault.
+_KINDS = (_LIBRARY, _SILOS, "fixed", "two_exponentials")
 # What pydantic calls a fault, and what we say.
 _FAULTS = {
     "extra_forbidden": "there is no such key",

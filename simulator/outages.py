@@ -95,7 +95,7 @@ def check_outages(outages: Sequence[Outage], group_counts: Sequence[int], robot_
             raise ValueError(f"outages.{number}: the machine has no tapes.robots")
         if outage.group is not None and outage.group > len(group_counts):
             groups = len(group_counts)
-            raise ValueError(f"outages.{number}: group is {outage.group}, but drives have {groups} groups")
+            raise ValueError(f"outages.{number}.group: is {outage.group}, but drives have {groups} groups")
         is_of_some = outage.what == "drives" and outage.count is not None
         if is_of_some and outage.group is None and len(group_counts) > 1:
             raise ValueError(f"outages.{number}: group is missing: which drives are out?")
@@ -103,7 +103,7 @@ def check_outages(outages: Sequence[Outage], group_counts: Sequence[int], robot_
             continue
         there = robot_count if outage.what == "robots" else group_counts[(outage.group or 1) - 1]
         if outage.count > there:
-            raise ValueError(f"outages.{number}: count is {outage.count}, but there are only {there}")
+            raise ValueError(f"outages.{number}.count: is {outage.count}, but there are only {there}")
 
 
 def list_windows(

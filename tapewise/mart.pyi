@@ -1577,8 +1577,9 @@ class Mart:
         by more than chance. Days (or other blocks of time) are resampled. Days that both sides have in
         common are drawn together, so archives with the same requests are compared request by request,
         and other archives are compared as independent samples. The interval is the difference plus or
-        minus t standard errors. Holm's method corrects for testing several figures at once. A simulated
-        archive counts from the time its run became steady; if it never did, there are no rows.
+        minus t standard errors. Holm's method corrects for testing several figures at once, apart for
+        the headlines and the details. A simulated archive counts from the time its run became steady;
+        if it never did, there are no rows.
 
         Args:
             a: the first archive
@@ -1600,8 +1601,9 @@ class Mart:
             a: the first archive
             b: the second archive
             direction: put, get, or all
-            quantity: what is compared, as in mart.compared_means and mart.compared_quantiles
-            statistic: mean, per day, share, p50, p90 or p99
+            quantity: what is compared, as in mart.compared_means, mart.compared_loads and
+                mart.compared_quantiles
+            statistic: mean, per day, share, dispersion, geometric mean, per block, p50, p90 or p99
             unit: unit of the values
             a_value: the exact statistic of a; null if a does not have it, or if it is not known
             b_value: the exact statistic of b; null if b does not have it, or if it is not known
@@ -1616,7 +1618,11 @@ class Mart:
                 blocks
             p_value: two-sided probability that chance alone gives a difference this far from zero; 1
                 where there is no difference, 0 where the difference is the same in all blocks
-            adjusted_p_value: p_value adjusted by Holm's method, over all rows that are compared
+            adjusted_p_value: p_value adjusted by Holm's method and doubled, over the compared headlines
+                or the compared details; figures that are the same on both sides in all replicates are
+                not counted
+            is_headline: whether the figure is a headline (means and loads of both directions together,
+                and the share found on disk) or a detail
             is_different: whether adjusted_p_value is below 0.05; null where the figure is not compared
             set_apart: why the figure is not compared - only in a, only in b, not known (the number
                 under way, if a log never records when a transfer began), one block (chance can be
@@ -1764,6 +1770,70 @@ class Mart:
             SELECT side, direction, sum(busy_us) / sum(block_us) AS mean_under_way
             FROM mart.compared_blocks('llnl', 'rebuilt')
             GROUP BY side, direction
+        """
+
+    def compared_loads(
+        self,
+        *,
+        a: str | None = None,
+        b: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+        block_s: float | None = None,
+        replicate_count: int | None = None,
+        b_since: Moment | None = None,
+        b_until: Moment | None = None,
+    ) -> pl.DataFrame:
+        """One row per side, quantity and replicate.
+
+        The load of two archives in a few figures: how unevenly requests come, how large they are, how
+        many users make them and when, and how soon files are used again; and what they would have been
+        with other days (or other blocks of time). Each block is drawn the number of times that
+        mart.poisson_weight gives, which is the same on both sides.
+
+        Args:
+            a: the first archive
+            b: the second archive
+            since: only requests that ended at or after this time (null = from the first)
+            until: only requests that ended before this time (null = to the last)
+            interface: only this interface (null = all)
+            direction: put or get (null = both)
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+            block_s: length of a block in seconds; requests of one block stay together, so it must be
+                longer than a burst of requests (null = local days of archive a)
+            replicate_count: how many times the blocks are resampled (null = 200)
+            b_since: only requests of b that ended at or after this time; if this or b_until is given,
+                since and until only apply to a (null = from the first)
+            b_until: only requests of b that ended before this time (null = to the last)
+
+        Columns:
+            side: a or b
+            direction: all, because puts and gets count together (the argument chooses one of them)
+            quantity: what is measured - requests, size, users, of the busiest user (of the requests
+                whose user is known), from 8 to 18 h (by the clock of archive a), file used the day
+                before (gets whose file was asked for within the 24 hours before them, of the gets whose
+                file is known)
+            statistic: dispersion (the variance of the number of requests in an hour, divided by its
+                mean; 1 for independent requests), geometric mean (of what has bytes), per block (users
+                in a day or other block in which the user of any request is known), share (0 to 1)
+            unit: 1 or bytes
+            replicate: number of the replicate; 0 is the logged data, with each block drawn once
+            request_count: requests that the value is computed from, each counted as often as its block
+                was drawn
+            block_count: blocks that the value is computed from
+            value: the statistic of this replicate, in the unit; null if none of the blocks was drawn
+            span_began_at: when the first request of the side was made
+            span_ended_at: when the last request of the side ended
+
+        In SQL:
+
+            SELECT side, quantity, statistic, value, unit
+            FROM mart.compared_loads('llnl', 'rebuilt', replicate_count => 0)
         """
 
     def compared_means(
@@ -2003,6 +2073,8 @@ class Mart:
             transfer_id: the transfer, as in mart.transfers
             direction: put or get
             class_of_service: class of service, null if the log does not report it
+            user_id: the user, as in mart.requests; null if the log does not say
+            file_key: key of the file's path, as in mart.requests; null if the log does not say
             size_bytes: bytes moved
             duration_s: seconds the transfer took, as logged
             stage_s: seconds the stage took, as logged; null where there was none

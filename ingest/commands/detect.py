@@ -25,7 +25,7 @@ from tapewise.schema.texts import escape_controls
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per file, each on a line.")
 @click.argument("paths", nargs=-1, required=True, type=LOG_PATH)
 def detect(prefix: str | None, is_recursive: bool, as_json: bool, paths: tuple[Path, ...]) -> None:
-    r"""List the formats that fit each of the log files PATHS (compressed or not), best first.
+    """List the formats that fit each of the log files PATHS (compressed or not), best first.
 
     Also shows how many of the file's lines each format fits. A format fits a line if it recognises the line,
     even if it then rejects the line's date or a number in it. Blank lines do not count. Small files are
@@ -38,7 +38,7 @@ def detect(prefix: str | None, is_recursive: bool, as_json: bool, paths: tuple[P
     Example:
       tapewise detect /var/log/hpss/*
       ssh mover tail -1000 /var/log/hsi.log | tapewise detect -
-      tapewise detect --strip '[^ ]+ [^ ]+ hsi\[[0-9]+\]: ' /var/log/messages
+      tapewise detect --strip '[^ ]+ [^ ]+ hsi\\[[0-9]+\\]: ' /var/log/messages
     """
     failures: dict[Path, LogFileError] = {}
     with keeping_standard_input(expand_paths(paths, is_recursive=is_recursive)) as files:
@@ -73,7 +73,12 @@ def _describe(detection: Detection) -> list[str]:
         if fit.fit_count
     ]
     best = detection.fits[0]
-    if not best.fit_count:
+    if detection.known_prefix is not None and detection.behind_prefix is not None:
+        lines.append(
+            f"  behind what {detection.known_prefix.kept_by} writes before each line, they are lines of"
+            f" {detection.behind_prefix.name}: give --strip '{detection.known_prefix.pattern}'"
+        )
+    elif not best.fit_count:
         lines.append("  none of them is a line of any format: see `tapewise formats`")
     elif found is None:
         name = best.format.name
@@ -89,6 +94,7 @@ def _to_json(detection: Detection) -> dict[str, Any]:
         "path": str(detection.path),
         "format": None if detection.format is None else detection.format.name,
         "places": detection.places,
+        "strip": None if detection.known_prefix is None else detection.known_prefix.pattern,
         "line_count": detection.line_count,
         "fits": [
             {"format": fit.format.name, "fit_count": fit.fit_count, "fit_ratio": fit.fit_ratio}

@@ -41,11 +41,11 @@ def make_changes(world: World) -> None:
 
 @compiled
 def _set_capacities(world: World) -> None:
-    """Set what each resource can move now. A flow crosses a disk chain, or the network, or both."""
-    state, end = world.state[0], 2 + world.machine[0].chain_count
+    """Set what each resource can move now: nothing while the disk is out, because every flow crosses it."""
+    state = world.state[0]
+    is_out = state.is_stopped or state.is_disk_out
     for r in range(len(world.resources)):
         resource = world.resources[r]
-        is_out = state.is_stopped or (state.is_disk_out and 2 <= r < end)
         resource.capacity = 0.0 if is_out else resource.nominal
     state.is_dirty = True
 

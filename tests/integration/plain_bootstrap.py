@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-DAY_US = 86_400_000_000
+DAY_US, HOUR_US = 86_400_000_000, 3_600_000_000
 QUANTILES = {"p50": (Fraction(1, 2), 10), "p90": (Fraction(9, 10), 50), "p99": (Fraction(99, 100), 500)}
 Key = tuple[str, str, str]
 
@@ -57,6 +57,8 @@ class Figure:
     adjusted_p_value: float | None
     is_different: bool | None
     set_apart: str | None
+    is_headline: bool = False
+    is_same: bool = False
 
 
 class Side:
@@ -98,6 +100,8 @@ class Side:
         yield "bytes", "per day", per_time(sum(each.size_bytes for each in drawn) * DAY_US), *with_days
         yield "under way", "mean", per_time(busy_us) if is_known else None, *with_days
         yield "none under way", "share", per_time(idle_us) if is_known else None, *with_days
+        if direction == "all":
+            yield from self._calculate_load(chosen, drawn, weights, time_us)
         for quantity in ("transfer time", "stage time", "total time"):
             timed = [each for each in chosen if quantity in each.times_us]
             if not timed or (quantity == "stage time" and direction != "get"):
@@ -109,6 +113,23 @@ class Side:
                 everything = sorted(each.times_us[quantity] for each in timed)
                 found = shift_quantile(everything, values, probability)
                 yield quantity, statistic, None if found is None else found / 1e6, *with_days
+
+    def _calculate_load(
+        self, chosen: list[Request], drawn: list[Request], weights: dict[int, int], time_us: int
+    ) -> Iterator[tuple[str, str, float | None, int, int]]:
+        """Yield how unevenly requests come, how large they are, and when they come. Users are not known."""
+        days = len({each.day for each in chosen})
+        hours: dict[int, int] = {}
+        for each in chosen:
+            hours[each.asked_us // HOUR_US] = hours.get(each.asked_us // HOUR_US, 0) + 1
+        squares = sum(weights[hour * HOUR_US // DAY_US] * count**2 for hour, count in hours.items())
+        dispersion = squares / len(drawn) - len(drawn) * HOUR_US / time_us if drawn else None
+        yield "requests", "dispersion", dispersion, len(chosen), len(self.days)
+        logs = [round(math.log(each.size_bytes) * 1e9) for each in drawn]
+        size = math.exp(sum(logs) / len(logs) / 1e9) if logs else None
+        yield "size", "geometric mean", size, len(chosen), days
+        working = sum(8 <= each.asked_us % DAY_US // HOUR_US < 18 for each in drawn)
+        yield "from 8 to 18 h", "share", working / len(drawn) if drawn else None, len(chosen), days
 
     @staticmethod
     def _is_timed(request: Request) -> bool:
@@ -159,9 +180,14 @@ def compare(a: Sequence[Request], b: Sequence[Request], replicate_count: int) ->
                     values.setdefault(key, [{}, {}])[place][replicate] = value
                     counts.setdefault(key, [None, None])[place] = (count[0], count[1])
     judged = {key: judge(key[2], values[key], counts[key]) for key in values}
-    adjusted = adjust({key: each.p_value for key, each in judged.items() if each.p_value is not None})
+    adjusted: dict[Key, float] = {}
+    for is_headline in (True, False):
+        tested = {key: each for key, each in judged.items()
+                  if each.p_value is not None and is_head(key) == is_headline}  # fmt: skip
+        adjusted |= adjust({key: each.p_value for key, each in tested.items() if not each.is_same})
+        adjusted |= {key: 1.0 for key, each in tested.items() if each.is_same}
     return {
-        key: Figure(**{**vars(each), "adjusted_p_value": adjusted.get(key),
+        key: Figure(**{**vars(each), "adjusted_p_value": adjusted.get(key), "is_headline": is_head(key),
                        "is_different": adjusted[key] < 0.05 if key in adjusted else None})
         for key, each in judged.items()
     }  # fmt: skip
@@ -198,15 +224,24 @@ def judge(
     else:
         p_value = 2 * float(stats.t.sf(abs(difference) / error, block_count - 1))
     margin = error * float(stats.t.ppf(0.975, block_count - 1))
-    return Figure(*values, difference - margin, difference + margin, block_count, p_value, None, None, None)
+    low, high = difference - margin, difference + margin
+    is_same = max(abs(difference), error) <= rounding
+    return Figure(*values, low, high, block_count, p_value, None, None, None, is_same=is_same)
+
+
+def is_head(key: Key) -> bool:
+    direction, quantity, statistic = key
+    if statistic == "share":
+        return quantity in ("found on disk", "from 8 to 18 h")
+    return direction == "all" and statistic not in QUANTILES
 
 
 def adjust(p_values: dict[Key, float]) -> dict[Key, float]:
-    """Apply Holm's method: multiply the sorted p-values by n, n - 1, ..., never letting a result decrease."""
+    """Apply Holm's method at half of the level: the sorted p-values times 2 n, 2 (n - 1) ..., never less."""
     found: dict[Key, float] = {}
     least = 0.0
     for rank, key in enumerate(sorted(p_values, key=lambda key: p_values[key])):
-        least = max(least, min(1.0, p_values[key] * (len(p_values) - rank)))
+        least = max(least, min(1.0, 2 * p_values[key] * (len(p_values) - rank)))
         found[key] = least
     return found
 

@@ -317,7 +317,7 @@ def test_differences_are_marked_in_words_and_red(filled: Warehouse):
     assert not any("DIFFERENT" in line for line in said.output.splitlines() if "bytes" in line)
     assert "too few requests for such a quantile: " in said.output
     assert "CIRCULAR" not in said.output
-    assert said.output.splitlines()[-1] == "4 of 8 comparable figures differ by more than chance."
+    assert said.output.splitlines()[-1] == "4 of 11 comparable figures differ by more than chance."
 
 
 def test_quantities_that_are_not_compared_are_reported_once(filled: Warehouse):
@@ -356,7 +356,7 @@ def test_quantities_that_are_0_on_both_sides_are_not_shown(filled: Warehouse):
 def test_the_verdict_if_nothing_differs(filled: Warehouse):
     said = run_compare(filled, "slow", "slow", "--fail-if-different")
     assert said.exit_code == 0
-    assert said.output.endswith("None of 8 comparable figures differs by more than chance.\n")
+    assert said.output.endswith("None of 11 comparable figures differs by more than chance.\n")
 
 
 @pytest.mark.parametrize("other", ["made-up", "run"])
@@ -368,7 +368,7 @@ def test_a_circular_comparison_is_reported_as_circular(filled: Warehouse, other:
 def test_json_contains_every_figure(filled: Warehouse):
     said = json.loads(run_compare(filled, "slow", "fast", "--json").output)
     assert said["a"]["name"] == "slow"
-    assert (said["compared_count"], said["different_count"]) == (8, 4)
+    assert (said["compared_count"], said["different_count"]) == (11, 4)
     assert {"not known", "too few"} == {each["set_apart"] for each in said["figures"]} - {None}
     (mean,) = (
         each

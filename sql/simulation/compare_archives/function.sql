@@ -28,6 +28,7 @@ CREATE FUNCTION mart.compare_archives(
     block_count bigint,
     p_value double precision,
     adjusted_p_value double precision,
+    is_headline boolean,
     is_different boolean,
     set_apart text,
     a_began_at timestamptz,
@@ -55,6 +56,23 @@ WITH figures AS (
             b_since => compare_archives.b_since,
             b_until => compare_archives.b_until
         ) AS means
+    UNION ALL
+    SELECT loads.*
+    FROM
+        mart.compared_loads(
+            a => compare_archives.a,
+            b => compare_archives.b,
+            since => compare_archives.since,
+            until => compare_archives.until,
+            interface => compare_archives.interface,
+            direction => compare_archives.direction,
+            client => compare_archives.client,
+            class_of_service => compare_archives.class_of_service,
+            block_s => compare_archives.block_s,
+            replicate_count => compare_archives.replicate_count,
+            b_since => compare_archives.b_since,
+            b_until => compare_archives.b_until
+        ) AS loads
     UNION ALL
     SELECT quantiles.*
     FROM
@@ -140,9 +158,20 @@ estimates AS (
     WHERE paired.replicate = 0
 ),
 
+-- A few figures say how much there was to do, and how long it took; the others are details.
 judged AS (
     SELECT
         estimates.*,
+        (
+            (
+                estimates.direction = 'all'
+                AND estimates.statistic IN ('per day', 'mean', 'dispersion', 'geometric mean', 'per block')
+            )
+            OR estimates.quantity IN (
+                'of the busiest user', 'from 8 to 18 h', 'file used the day before', 'found on disk'
+            )
+        ) AS is_headline,
+        greatest(abs(estimates.difference), estimates.standard_error) <= estimates.rounding AS is_same,
         CASE
             WHEN estimates.set_apart IS NOT NULL THEN NULL
             WHEN abs(estimates.difference) <= estimates.rounding THEN 1
@@ -162,17 +191,23 @@ judged AS (
 ),
 
 -- Holm's method multiplies the smallest p by the number of figures, the next one by one less, and so on. No
--- result may be below the previous one.
+-- result may be below the previous one. The headlines and the details are each tested at half of the level.
+-- Figures that are the same on both sides in all replicates cannot be found different, so they do not count.
 ranked AS (
     SELECT
         judged.*,
-        judged.p_value * (
-            count(judged.p_value) OVER ()
+        2 * judged.p_value * greatest(
+            count(judged.p_value) FILTER (WHERE NOT judged.is_same) OVER (PARTITION BY judged.is_headline)
             - row_number() OVER by_p
-            + 1
+            + 1,
+            1
         ) AS raised_p_value
     FROM judged
-    WINDOW by_p AS (ORDER BY judged.p_value, judged.direction, judged.quantity, judged.statistic)
+    WINDOW
+        by_p AS (
+            PARTITION BY judged.is_headline
+            ORDER BY judged.p_value, judged.direction, judged.quantity, judged.statistic
+        )
 ),
 
 adjusted AS (
@@ -183,7 +218,11 @@ adjusted AS (
             CASE WHEN ranked.p_value IS NOT NULL THEN 1 END
         ) AS adjusted_p_value
     FROM ranked
-    WINDOW by_p AS (ORDER BY ranked.p_value, ranked.direction, ranked.quantity, ranked.statistic)
+    WINDOW
+        by_p AS (
+            PARTITION BY ranked.is_headline
+            ORDER BY ranked.p_value, ranked.direction, ranked.quantity, ranked.statistic
+        )
 )
 
 SELECT
@@ -205,6 +244,7 @@ SELECT
     adjusted.p_value,
     CASE WHEN adjusted.p_value IS NOT NULL THEN adjusted.adjusted_p_value END AS adjusted_p_value,
 
+    adjusted.is_headline,
     CASE WHEN adjusted.p_value IS NOT NULL THEN adjusted.adjusted_p_value < 0.05 END AS is_different,
     adjusted.set_apart,
 

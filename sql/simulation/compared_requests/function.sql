@@ -18,6 +18,8 @@ CREATE FUNCTION mart.compared_requests(
     transfer_id bigint,
     direction text,
     class_of_service text,
+    user_id integer,
+    file_key bigint,
     size_bytes bigint,
     duration_s double precision,
     stage_s double precision,
@@ -146,6 +148,8 @@ SELECT
     requests.transfer_id,
     requests.direction,
     requests.class_of_service,
+    requests.user_id,
+    requests.file_key,
 
     requests.size_bytes,
     requests.duration_s,

@@ -180,6 +180,33 @@ def test_a_forgotten_header_is_one_fault(table: str, fault: str, tmp_path: Path)
     assert (misplaced | {fault} <= set(find_faults(path)[0])) == (table != "disk")
 
 
+@pytest.mark.parametrize(
+    ("machine", "header", "fault"),
+    [
+        ("llnl-unitree-1998", "[tapes]", "purge has its fields: write [tapes] above chain_count"),
+        ("llnl-unitree-1998", "[tapes.load]", "tapes has its fields: write [tapes.load] above law"),
+        (
+            "llnl-unitree-1998",
+            "[tapes.store]",
+            "tapes.load has its fields: write [tapes.store] above interval_s",
+        ),
+        ("lto9-hpss", "[[tapes.drives]]", "purge has its fields: write [[tapes.drives]] above count"),
+        (
+            "lto9-hpss",
+            "[tapes.cartridges]",
+            "tapes.robots has its fields: write [tapes.cartridges] above cap",
+        ),
+        ("lto9-hpss", "[tapes.locate]", "tapes.cartridges has its fields: write [tapes.locate] above end_to"),
+        ("lto9-hpss", "[tapes.recalls]", "tapes.locate has its fields: write [tapes.recalls] above order"),
+    ],
+)
+def test_a_forgotten_header_of_tapes_is_one_fault(machine: str, header: str, fault: str, tmp_path: Path):
+    path = tmp_path / "mine.toml"
+    path.write_text(read_machine_text(machine).replace(f"{header}\n", "", 1))
+    (found,) = find_faults(path)[0]
+    assert found.startswith(f"{header.strip('[]')}: its header is missing, so {fault}")
+
+
 # A text of the bundled file, its replacement, and the error message.
 BROKEN_LIBRARIES = {
     "a word for a switch": (

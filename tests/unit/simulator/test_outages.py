@@ -123,11 +123,15 @@ def test_the_oldest_recall_still_counts_when_a_drive_returns_its_cartridge():
         drives=[ONE], cartridges=USERS, recalls={"order": "nearest", "most_per_mount": 10},
         locate={"end_to_end_s": 100, "band_count": 1, "wraps_per_band": 2},
     )  # fmt: skip
-    jobs = gets((0, 1), (0, 1), (0, 1), (1, 2), (2, 1), (50, 1))
-    got = run(make_library_machine(tapes, outages=[out("drives", 12, 60)]), *jobs)
-    first = got.jobs["ended_s"].to_numpy()
-    assert first[3] == first.max()  # user 1's cartridge comes back first, for all that it has
-    assert got.totals.tapes.recall_mount_count == 3
+    # The third of them is read; in the second case, no later recall waits then.
+    for fifth_user in (1, 2):
+        jobs = gets((0, 1), (0, 1), (0, 1), (1, 2), (2, fifth_user), (50, 1))
+        got = run(make_library_machine(tapes, outages=[out("drives", 12, 60)]), *jobs)
+        ends_s = got.jobs["ended_s"].to_numpy()
+        users = got.jobs["user"].to_numpy()
+        assert ends_s[2] == pytest.approx(31)
+        assert ends_s[users == 2].min() > ends_s[users == 1].max()  # user 1's comes back first, for all
+        assert got.totals.tapes.recall_mount_count == 3
 
 
 def test_a_drive_that_goes_out_also_returns_a_cartridge_that_nobody_wants():
@@ -136,9 +140,10 @@ def test_a_drive_that_goes_out_also_returns_a_cartridge_that_nobody_wants():
     tapes = make_library(
         drives=[ONE, ONE], cartridges=USERS, robots={"count": 2, "move_s": 4}, recalls={"lazy_s": 1e9}
     )
-    jobs = gets((0, 1), (0, 2), (41, 3), (60, 1))
+    jobs = gets((0, 1), (0, 2), (41, 3), (60, 1), (600, 1))
     got = run(make_library_machine(tapes, outages=[out("drives", 40, 460, group=1)]), *jobs)
-    assert columns(got, "ended_s") == [[31, 31, 81, 121]]
+    assert columns(got, "ended_s") == [[31, 31, 81, 121, 620]]
+    assert got.totals.tapes.drive_s["out"] == pytest.approx(500 - 49)
     idle = ("empty", "out", "mounted")
     busy_s = sum(seconds for step, seconds in got.totals.tapes.drive_s.items() if step not in idle)
     assert got.totals.levels["busy_drives"].total_s == pytest.approx(busy_s)
@@ -241,9 +246,9 @@ def test_a_backlog_that_never_drains_is_unknown():
         (out("disk", 0, 5, every_s=5), "outages.0: every_s must be more than lasts_s"),
         (out("robots", 0, 5, group=1), "outages.0: group is for drives, not for the robots"),
         (out("archive", 0, 5, count=1), "outages.0: count is for drives and robots, not for the archive"),
-        (out("robots", 0, 5, count=2), "machine: outages.0: count is 2, but there are only 1"),
-        (out("drives", 0, 5, count=5), "machine: outages.0: count is 5, but there are only 4"),
-        (out("drives", 0, 5, group=2), "machine: outages.0: group is 2, but drives have 1 groups"),
+        (out("robots", 0, 5, count=2), "outages.0.count: is 2, but there are only 1"),
+        (out("drives", 0, 5, count=5), "outages.0.count: is 5, but there are only 4"),
+        (out("drives", 0, 5, group=2), "outages.0.group: is 2, but drives have 1 groups"),
     ],
 )  # fmt: skip
 def test_a_fault_names_its_field(outage, message):

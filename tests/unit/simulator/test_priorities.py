@@ -59,6 +59,24 @@ def test_one_recall_needs_one_drive_and_none_that_only_writes():
     assert got.totals.tapes.mount_count == 5
 
 
+def test_a_drive_that_goes_out_or_only_writes_is_not_free_for_a_recall():
+    # At 41 s a file is written, the other drive returns its cartridge, and user 2's recall waits: there is no
+    # other drive for it, so the run of writes ends.
+    robots = {"count": 9, "move_s": 4}
+    tapes = make_library(drives=[ONE, ONE], cartridges=USERS, robots=robots,
+                         store=WRITES | {"after_recalls": True})  # fmt: skip
+    outages = [{"what": "drives", "begins_s": 20, "lasts_s": 500, "group": 1}]
+    machine = make_library_machine(tapes, outages=outages)
+    got = run(machine, *gets((8, 1), (25, 2)), (90, "get", 1, 9, 0), held=HELD)
+    assert columns(got, "ended_s")[0][:2] == [39, 41 + 9 + 11 + 20]
+    drives = [ONE | {"role": "write"}, ONE]
+    machine = make_writing(True, drives=drives, robots=robots, cartridges=USERS | {"open_count": 2})
+    held = make_held((100, 50, 100.0, False), (101, 100, 100.0, False), (102, 40, 100.0, False),
+                     (103, 100, 100.0, False))  # fmt: skip
+    got = run(machine, *gets((25, 2)), (90, "get", 1, 9, 0), held=held)
+    assert columns(got, "ended_s")[0][0] == 41 + 9 + 11 + 20
+
+
 @pytest.mark.parametrize("is_after", [False, True])
 def test_in_silos_the_list_waits_until_no_stage_does(is_after):
     # The first stage has the drive from 0 s, another asks at 5 s, the list at 10 s, and the last at 12 s.
