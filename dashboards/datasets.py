@@ -5,7 +5,7 @@
 reads the catalogue of an upgraded warehouse and `sql/*/*/metadata.yaml`. A dataset is a view of mart, or a
 call of one of mart's functions. The dashboard's filters are the arguments of the call, so that the function
 reads only the requested months. choices.py contains the defaults for filters that choose nothing. marks.py,
-notes.py, sources.py and studies.py contain datasets that are neither a view nor a call.
+medians.py, notes.py, sources.py and studies.py contain datasets that are neither a view nor a call.
 """
 
 import argparse
@@ -18,7 +18,7 @@ from typing import Any
 import psycopg
 import yaml
 
-from tapewise.dashboards import marks, notes, sources, studies
+from tapewise.dashboards import marks, medians, notes, sources, studies
 from tapewise.dashboards.choices import (
     ASKED,
     PERIODS,
@@ -69,6 +69,7 @@ FUNCTIONS = [
     "reject_news",
     "request_quantiles",
     "residual_blocks",
+    "selected_mounts",
     "selected_transfers",
     "size_times",
     "stage_times",
@@ -107,8 +108,8 @@ CHOSEN = {
 # closed day.
 OF_OWN_DAYS = {"morning_figures", "reject_news"}
 OF_CLOSED_DAY = {"failures"}
-# Functions that read facts, so that they are asked about the last day of the range only.
-OF_LAST_DAY = {"selected_transfers"}
+# Functions that read facts, so that they are asked about the last days of the range only, and how many.
+OF_LAST_DAYS = {"selected_mounts": 7, "selected_transfers": 1}
 
 # Columns that come before the function's own: their SQL and description by name.
 _SHOWN_ON = {
@@ -137,6 +138,7 @@ _PRESETS_METADATA = {
 # Datasets that are written elsewhere.
 WRITERS: dict[str, Callable[..., str]] = {
     marks.NAME: marks.write_marks,
+    medians.NAME: medians.write_medians,
     notes.NAME: notes.write_notes,
     sources.NAME: sources.write_sources,
 }
@@ -148,6 +150,7 @@ OF_VIEWS = {
 METADATA = {
     **{name: metadata for name, metadata in studies.METADATA.items() if name not in OF_VIEWS},
     marks.NAME: marks.METADATA,
+    medians.NAME: medians.METADATA,
     notes.NAME: notes.METADATA,
     TIME_PRESETS: _PRESETS_METADATA,
 }
@@ -183,8 +186,8 @@ class Dataset:
         if with_filters:
             if self.name not in OF_OWN_DAYS | OF_CLOSED_DAY:
                 since = write_since("chosen")
-                if self.name in OF_LAST_DAY:
-                    since = f"greatest({since}, {write_last_day()})"
+                if self.name in OF_LAST_DAYS:
+                    since = f"greatest({since}, {write_last_days(OF_LAST_DAYS[self.name])})"
                 arguments.append(f"since => {since}")
                 arguments.append(f"until => {write_time('to_dttm', 'chosen')}")
             arguments += [
@@ -195,8 +198,9 @@ class Dataset:
                 if name in accepted
             ]
         else:
-            if self.name in OF_LAST_DAY:
-                arguments.append(f"since => {write_last_day(with_filters=False)}")
+            if self.name in OF_LAST_DAYS:
+                since = write_last_days(OF_LAST_DAYS[self.name], with_filters=False)
+                arguments.append(f"since => {since}")
             arguments += [f"{name} => chosen.{name}" for name in ASKED if (self.name, name) in CHOSEN]
         if self.name in MORE_ARGUMENTS:
             arguments.append(MORE_ARGUMENTS[self.name])
@@ -287,11 +291,11 @@ def _type_name(connection: psycopg.Connection, oid: int) -> str:
     return str(row[0])
 
 
-def write_last_day(*, with_filters: bool = True) -> str:
-    """SQL for the beginning of the last local day of the range."""
+def write_last_days(count: int, *, with_filters: bool = True) -> str:
+    """SQL for the beginning of the last `count` local days of the range."""
     until = write_time("to_dttm", "chosen") if with_filters else "NULL"
     local = f"coalesce({until}, period.ends_at) AT TIME ZONE chosen.timezone"
-    return f"({local} - INTERVAL '1 day') AT TIME ZONE chosen.timezone"
+    return f"({local} - INTERVAL '{count} day') AT TIME ZONE chosen.timezone"
 
 
 def write_groupings(function: str) -> str:

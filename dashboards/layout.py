@@ -11,8 +11,11 @@ from typing import Any
 LETTERS_A_COLUMN = 12
 LINE_UNITS = 2.6
 MARGIN_UNITS = 4
-# The charts that say what is shown.
-FIRST = ("archive_shown", "study_shown")
+# The charts that say what is shown, and how to print it: Superset's own prints leave charts out.
+FIRST = {
+    "archive_shown": " · to print: `tapewise report --archive NAME --html FILE`",
+    "study_shown": "",
+}
 # Pages in the order of their links; others follow by name.
 ORDER = ("tapewise-morning", "tapewise-overview")
 
@@ -22,8 +25,8 @@ def place_descriptions(
 ) -> dict[str, Any]:
     """Put each chart into a column, above its description; `descriptions` has the charts' UUIDs as keys.
 
-    Below the first chart, which says what is shown, are also links to the other pages; `pages` has their
-    titles by slug.
+    Below the first chart, which says what is shown, are also links to the other pages and how to print;
+    `pages` has the titles by slug.
     """
     position = copy.deepcopy(dashboard["position"])
     parts = [part for part in position.values() if isinstance(part, dict)]
@@ -33,7 +36,7 @@ def place_descriptions(
         column, words = f"COLUMN-{name}", f"MARKDOWN-{name}"
         width, text = chart["meta"]["width"], descriptions[chart["meta"]["uuid"]]
         if name in FIRST:
-            text = f"{write_links(dashboard['slug'], pages)}\n\n{text}"
+            text = f"{write_links(dashboard['slug'], pages)}{FIRST[name]}\n\n{text}"
         children = position[row]["children"]
         position[row]["children"] = [column if each == chart["id"] else each for each in children]
         position[column] = {

@@ -74,12 +74,18 @@ CROSS JOIN LATERAL (
         ('1 ' || grains.grain)::interval / 2 AS half
 ) AS spans"""
 _RANGE = """\
-{% set range = get_time_filter(strftime='%Y-%m-%dT%H:%M:%S') %}
-{% set from_dttm, to_dttm = range.from_expr, range.to_expr %}
-{% set key = cache_key_wrapper(
-    [filter_values('archive'), filter_values('time_preset'), from_dttm, to_dttm] | string
-) %}
+{{% set range = get_time_filter(strftime='%Y-%m-%dT%H:%M:%S') %}}
+{{% set from_dttm, to_dttm = range.from_expr, range.to_expr %}}
+{{% set key = cache_key_wrapper(
+    [{values}, from_dttm, to_dttm] | string
+) %}}
 """
+
+
+def write_range(*more: str) -> str:
+    """Write the template that finds the range, and the answer's key: archive, period, `more` and range."""
+    values = ", ".join(f"filter_values('{name}')" for name in ("archive", "time_preset", *more))
+    return _RANGE.format(values=values)
 
 
 def write_marks(*, with_filters: bool) -> str:
@@ -87,7 +93,7 @@ def write_marks(*, with_filters: bool) -> str:
     since = f"({write_since('chosen')})::timestamptz" if with_filters else "period.starts_at"
     until = f"({write_time('to_dttm', 'chosen')})::timestamptz" if with_filters else "NULL::timestamptz"
     return _SQL.format(
-        range=_RANGE if with_filters else "",
+        range=write_range() if with_filters else "",
         choice=write_choice(NAME, with_filters=with_filters),
         period=write_period("chosen", with_filters=with_filters),
         since=since,

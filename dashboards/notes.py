@@ -41,6 +41,7 @@ OF_CLIENT_CELLS = {
 # Functions that read events of tapes, which an archive may have without any transfer.
 OF_TAPES = {
     *("drive_hours", "drives_busy", "mount_days", "mount_failures", "mount_steps", "recall_latencies"),
+    "selected_mounts",
 }
 OF_ALL_TIME = {
     *("failures", "line_fates", "morning_figures", "recorded_changes", "reject_news", "source_ages"),

@@ -168,7 +168,7 @@ GROUP BY
 HAVING count(figures.value) > 0"""
 
 _NOTES = """
-SELECT 0 AS place, 'all charts' AS chart, 'no study is kept: `tapewise simulate study`' AS note
+SELECT 0 AS place, 'any other empty chart' AS chart, 'no study is kept: `tapewise simulate study`' AS note
 WHERE NOT EXISTS (SELECT FROM chosen)
 UNION ALL
 SELECT charts.place, charts.chart, charts.note
@@ -204,7 +204,8 @@ SELECT
 FROM (SELECT count(*) AS seed_count FROM runs GROUP BY option) AS counts
 HAVING min(counts.seed_count) < max(counts.seed_count)
 UNION ALL
-SELECT 1000, 'any other empty chart', 'no run of the study knows the figure'"""
+SELECT 1000, 'any other empty chart', 'no run of the study knows the figure'
+WHERE EXISTS (SELECT FROM chosen)"""
 
 
 def _write_runs() -> str:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from colour_schemes import CATEGORICAL, SEQUENTIAL
+from colour_schemes import CATEGORICAL, LINES, SEQUENTIAL
 from flask import Flask, Response, redirect, request
 from jinja2 import ChoiceLoader, FileSystemLoader
 from source_limits import write_limits
@@ -66,6 +66,9 @@ def _write_theme(theme: dict[str, Any], link: str, grey: str) -> dict[str, Any]:
             "box_plot": {"legend": {"show": False}},
             # Bars have patterns besides colours.
             "echarts_timeseries_bar": {"aria": {"enabled": True, "decal": {"show": True}}},
+            # Lines have dashes and symbols besides colours. Options of series would replace a chart's own.
+            # Only those of `media` are merged into them, by place. Each chart is wider than its query.
+            "echarts_timeseries_line": {"media": [{"query": {"minWidth": 1}, "option": {"series": LINES}}]},
         },
     }
 
@@ -89,6 +92,7 @@ FLASK_APP_MUTATOR = _prepare
 ROW_LIMIT = 10_000
 # The datasets call functions of mart with the dashboard's filters as arguments. Superset quotes a viewer's
 # filter values (`where_in`) before inserting them into the SQL, and the SQL's role may only read mart.
+write_limits()  # if tapewise.toml cannot be read, this ends the start and not each page
 JINJA_CONTEXT_ADDONS = {"source_limits": write_limits}
 FEATURE_FLAGS = {"ENABLE_TEMPLATE_PROCESSING": True, "ALERT_REPORTS": False, "EMBEDDED_SUPERSET": False}
 

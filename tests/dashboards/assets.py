@@ -11,7 +11,7 @@ import psycopg
 import yaml
 
 from tapewise.dashboards import notes
-from tapewise.dashboards.datasets import FUNCTIONS, OF_CLOSED_DAY, OF_OWN_DAYS
+from tapewise.dashboards.datasets import FUNCTIONS, OF_CLOSED_DAY, OF_LAST_DAYS, OF_OWN_DAYS
 from tapewise.schema.tables.mart import SQL_FOLDER
 
 ASSETS = Path(__file__).resolve().parents[2] / "dashboards" / "assets"
@@ -42,9 +42,14 @@ OF_TAPES = {
     if DATASET_NAMES.get(chart["dataset_uuid"]) in notes.OF_TAPES - {"recall_latencies"}
 }
 # Charts that other charts draw as annotations; test_marks.py covers them.
-MARKS = {name for name, chart in CHARTS.items() if DATASET_NAMES.get(chart["dataset_uuid"]) == "time_marks"}
+MEDIANS = {
+    name for name, chart in CHARTS.items() if DATASET_NAMES.get(chart["dataset_uuid"]) == "rolling_medians"
+}
+MARKS = MEDIANS | {
+    name for name, chart in CHARTS.items() if DATASET_NAMES.get(chart["dataset_uuid"]) == "time_marks"
+}
 # Charts that have nothing to show in the demo, in which nobody recorded an outage.
-EMPTY_IN_DEMO = {"recorded_changes"} | OF_TAPES | MARKS
+EMPTY_IN_DEMO = {"recorded_changes"} | OF_TAPES | (MARKS - MEDIANS)
 # The source that has a limit of its own in conftest.py, in hours.
 LIMIT = ("example", "nft", 876_600.0)
 
@@ -186,10 +191,14 @@ def _source(connection: psycopg.Connection, dataset: str, choice: Choice) -> tup
         (metadata,) = SQL_FOLDER.glob(f"*/{dataset}/metadata.yaml")
         accepted = yaml.safe_load(metadata.read_text())["arguments"]
         calls = {name: value for name, value in calls.items() if name in accepted}
-    if dataset == "selected_transfers":  # of the last local day
-        ends = f"(SELECT max(ended_at AT TIME ZONE '{ZONES['example']}')::date + 1 FROM mart.transfers"
-        ends = f"TIMESTAMP '{choice.until}'" if choice.until else f"{ends} WHERE archive = %(archive)s)"
-        calls["since"] = f"({ends} - INTERVAL '1 day') AT TIME ZONE '{ZONES['example']}'"
+    if dataset in OF_LAST_DAYS:
+        zone = ZONES.get(chosen, ZONES["example"])
+        ends = f"SELECT max(last_event_at AT TIME ZONE '{zone}')::date + 1 FROM mart.source_states"
+        ends = f"({ends} WHERE archive = %(archive)s AND is_counted)"
+        if choice.until:
+            ends = f"TIMESTAMP '{choice.until}'"
+        days = f"({ends} - INTERVAL '{OF_LAST_DAYS[dataset]} days') AT TIME ZONE '{zone}'"
+        calls["since"] = f"greatest({calls['since']}, {days})" if "since" in calls else days
     if dataset == "recall_latencies":
         calls["grouped_by"] = "'{day}'"
     if dataset == "open_time_clusters":

@@ -196,6 +196,14 @@ def test_every_chart_is_on_a_dashboard_or_drawn_in_others() -> None:
     assert on_pages == CHARTS.keys() - MARKS
 
 
+def test_a_chart_is_as_wide_as_a_phone_or_twice_as_wide() -> None:
+    """On a phone, 6 columns of the grid fill the window. This morning's small tables are stretched."""
+    for name, dashboard in DASHBOARDS.items():
+        parts = [part for part in dashboard["position"].values() if isinstance(part, dict)]
+        widths = {part["meta"]["width"] for part in parts if part["type"] == "CHART"}
+        assert widths <= ({12, 3, 4, 5} if name == "morning" else {12, 6}), name
+
+
 def test_the_datasets_match_the_catalogue(reader: psycopg.Connection) -> None:
     for dataset in list_datasets():
         path = ASSETS / "datasets" / "tapewise" / f"{dataset.name}.yaml"

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from statistics import median
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from tests.dashboards.test_charts import dataset_id
 # Local times: Los Angeles is 8 hours behind after 25 October, 7 before. The second outage has no end.
 OUTAGES = [("1998-10-21 20:00-07", "1998-10-23 05:00-07"), ("1998-10-31 12:00-08", None)]
 CHANGE = "1998-10-28 00:00-08"
+MEDIAN = "median of 7 days"
 
 
 @pytest.fixture
@@ -62,6 +64,7 @@ def read_marks(viewer: Api, name: str, choice: Choice) -> dict[str, list[tuple[s
     return {
         what: [(write_time(row["starts_at"]), write_time(row["ends_at"])) for row in found["records"]]
         for what, found in result["annotation_data"].items()
+        if what != MEDIAN
     }
 
 
@@ -117,15 +120,62 @@ def test_a_viewer_may_only_ask_for_the_marks_of_charts(viewer: Api, admin: Api) 
 
 
 def test_every_chart_over_days_or_hours_has_marks() -> None:
-    """Charts of what is to come have none, and months as text have no place for them."""
+    """Charts of what is to come have none."""
     of_time = {
         name
         for name, chart in CHARTS.items()
         if chart["params"].get("x_axis") in ("shown_on", "starts_on")
-        or "AT TIME ZONE" in str(chart["params"].get("x_axis"))
+        or any(each in str(chart["params"].get("x_axis")) for each in ("AT TIME ZONE", "date_trunc"))
     }
     drawn = {layer["value"] for name in of_time for layer in CHARTS[name]["params"]["annotation_layers"]}
     assert drawn == {CHARTS[name]["uuid"] for name in MARKS}
     for name in of_time:
         kinds = [layer["annotationType"] for layer in CHARTS[name]["params"]["annotation_layers"]]
-        assert kinds == ["INTERVAL", "EVENT"], name
+        assert kinds[:2] == ["INTERVAL", "EVENT"], name
+        assert kinds[2:] == (["TIME_SERIES"] if name in DAILY else []), name
+
+
+# The charts with a rolling median, the value of a day and the name of the day there.
+DAILY = {
+    "transfers_by_day": ("transfers", "shown_on"),
+    "bytes_by_day": ("bytes", "shown_on"),
+    "hit_ratio_by_day": ("hit ratio", "starts_on"),
+    "recall_latency": ("median", "starts_on"),
+}
+DAY_MS = 86_400_000
+
+
+@pytest.mark.parametrize("name", DAILY)
+def test_a_rolling_median_is_that_of_the_days_up_to_each(viewer: Api, name: str) -> None:
+    """The chart's own days give it, also those before the range, and whatever else is chosen."""
+    value, day = DAILY[name]
+    # UniTree's own log has the demo's recalls.
+    interface = "unitree" if name == "recall_latency" else "hsi"
+    for chosen in (EXAMPLE, EXAMPLE | {"interface": interface, "direction": "get"}):
+        (result,) = ask(viewer, name, Choice(chosen)).json["result"]
+        days: dict[float, float] = {}
+        for row in result["data"]:
+            if row[value] is not None:
+                days[row[day]] = days.get(row[day], 0) + row[value]
+        wanted = {}
+        for last in days:
+            known = [days[each] for each in days if last - 7 * DAY_MS < each <= last]
+            if len(known) >= 4:
+                wanted[last] = pytest.approx(median(known))
+        assert len(wanted) > 5 and read_medians(viewer, name, Choice(chosen)) == wanted
+        since, until = datetime(1998, 10, 25, tzinfo=UTC), datetime(1998, 10, 29, tzinfo=UTC)
+        range_ = Choice(chosen, f"{since:%Y-%m-%dT%H:%M:%S}", f"{until:%Y-%m-%dT%H:%M:%S}")
+        inside = {
+            each: number
+            for each, number in wanted.items()
+            if since.timestamp() * 1000 <= each < until.timestamp() * 1000
+        }
+        assert len(inside) > 0 and read_medians(viewer, name, range_) == inside
+    # Weeks have none.
+    year = Choice(EXAMPLE, "1998-01-01T00:00:00", "1999-01-01T00:00:00")
+    assert read_medians(viewer, name, year) == {}
+
+
+def read_medians(viewer: Api, name: str, choice: Choice) -> dict[float, float]:
+    (result,) = ask(viewer, name, choice).json["result"]
+    return {row["shown_on"]: row["value"] for row in result["annotation_data"][MEDIAN]["records"]}

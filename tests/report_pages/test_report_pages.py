@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import unicodedata
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -143,6 +144,16 @@ def test_a_printed_page_says_what_it_is(report, desk, tmp_path):
         if "script" not in title:  # what is long or odd is cut by the margin
             assert title in sheet
             assert period.partition(". ")[2][:20] in sheet
+    # The dashboards name this page for printing, so it prints whole: each section, and the end of each table.
+    printed = flatten("".join(sheets))
+    ends = page.locator("tbody tr:last-child td:first-child").all_inner_texts()
+    for text in [*page.locator("h2").all_inner_texts(), *ends]:
+        assert flatten(text) in printed
+
+
+def flatten(text):
+    """Text without blanks, and with the ligatures of a print as letters."""
+    return "".join(unicodedata.normalize("NFKC", text).split())
 
 
 @pytest.mark.parametrize("name", ["archive", "script", "rejects"])

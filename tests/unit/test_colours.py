@@ -2,9 +2,9 @@
 
 import pytest
 
-from tapewise.dashboards.colour_schemes import CATEGORICAL, SEQUENTIAL
+from tapewise.dashboards.colour_schemes import CATEGORICAL, LINES, OPTIONS, SEQUENTIAL
 from tapewise.report import charts
-from tests.dashboards.assets import DASHBOARDS
+from tests.dashboards.assets import DASHBOARDS, STUDIES
 
 LEAST_CONTRAST = 3  # WCAG 2.2, 1.4.11
 
@@ -28,19 +28,41 @@ def contrast(colour, ground):
 
 def test_reports_have_the_colours_of_the_dashboards():
     assert CATEGORICAL["colors"][:4] == [charts.BLUE, charts.VERMILLION, charts.GREEN, charts.PURPLE]
-    assert SEQUENTIAL["colors"] == charts.HEAT
 
 
 @pytest.mark.parametrize("name", DASHBOARDS)
 def test_names_on_a_dashboard_have_colours_of_the_scheme(name):
     used = set(DASHBOARDS[name]["metadata"]["label_colors"].values())
-    assert used <= {*CATEGORICAL["colors"], charts.GREY}
+    assert used <= {*CATEGORICAL["colors"], charts.GREY} | ({*OPTIONS} if name == STUDIES else set())
 
 
-@pytest.mark.parametrize("colour", [*CATEGORICAL["colors"], charts.GREY])
+@pytest.mark.parametrize("colour", [*OPTIONS, charts.GREY])
 def test_each_colour_has_enough_contrast_with_its_ground(colour):
     assert contrast(colour, "#ffffff") >= LEAST_CONTRAST
     assert contrast(colour, DARK) >= LEAST_CONTRAST
+
+
+def test_a_study_of_24_options_has_as_many_colours():
+    colours = DASHBOARDS[STUDIES]["metadata"]["label_colors"]
+    assert len({colours[str(number)] for number in range(1, 25)}) == len(OPTIONS) == 24
+    assert all(colours[str(number)] == colours[f"{number:02}"] for number in range(1, 25))
+
+
+def test_lines_differ_in_more_than_colour():
+    assert len({line["symbol"] for line in LINES}) == len({str(line["lineStyle"]) for line in LINES}) == 8
+
+
+@pytest.mark.parametrize("ground", ["#ffffff", DARK])
+def test_more_is_farther_from_the_ground_in_the_light_and_in_the_dark(ground):
+    contrasts = [contrast(blend(colour, ground), ground) for colour in SEQUENTIAL["colors"]]
+    assert contrasts == sorted(contrasts) and contrasts[0] < 1.2 and contrasts[-1] >= LEAST_CONTRAST
+
+
+def blend(colour, ground):
+    """A colour with its opacity, as it is seen on the ground."""
+    share = int(colour[7:], 16) / 255
+    parts = [(int(colour[each : each + 2], 16), int(ground[each : each + 2], 16)) for each in (1, 3, 5)]
+    return "#" + "".join(f"{round(share * own + (1 - share) * below):02x}" for own, below in parts)
 
 
 def test_contrast_is_measured_as_wcag_does():
