@@ -115,6 +115,25 @@ def test_the_lightest_are_laid_and_a_file_nobody_asks_for_mirrors_a_last_use():
     assert weigh(MACHINE, np.array([1]), np.array([3601.0])).tolist() == [2 * np.sqrt(2)]
 
 
+def test_at_most_all_files_that_are_older_than_the_log_are_gone():
+    """The log has no interval, so all are longer than it; the second get found its file, which is thus there.
+
+    Files 3 and 4 give a limit between hits and misses.
+    """
+    uses = make_uses(
+        (0, "get", 1, 5_000_000, None), (10, "get", 2, 5_000_000, True), (20, "get", 3, 5_000_000, False),
+        (30, "get", 3, 5_000_000, True),
+    )  # fmt: skip
+    asked = find_asked(uses)
+    kept, gone = (
+        draw_ghosts(asked, MACHINE, tail=1.0, seed=1, are_old_gone=are_gone) for are_gone in (False, True)
+    )
+    assert np.isfinite(kept.ages_s).all()
+    assert np.isinf(gone.ages_s).tolist() == [True, False, True, False, False, False]
+    assert lay_ghosts(kept, MACHINE, room_bytes=1e9).height == 6
+    assert lay_ghosts(gone, MACHINE, room_bytes=1e9)["file"].sort().to_list() == [-3, -2, -1, 2]
+
+
 def test_the_disk_is_filled_with_ghosts_then_with_older_files():
     machine = make_machine(
         purge={"high_ratio": 0.8, "low_ratio": 0.6, "keep_s": 0}, tapes=make_tapes(), disk__lv_bytes=1000
