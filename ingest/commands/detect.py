@@ -73,7 +73,12 @@ def _describe(detection: Detection) -> list[str]:
         if fit.fit_count
     ]
     best = detection.fits[0]
-    if not best.fit_count:
+    if detection.known_prefix is not None and detection.behind_prefix is not None:
+        lines.append(
+            f"  behind what {detection.known_prefix.kept_by} writes before each line, they are lines of"
+            f" {detection.behind_prefix.name}: give --strip '{detection.known_prefix.pattern}'"
+        )
+    elif not best.fit_count:
         lines.append("  none of them is a line of any format: see `tapewise formats`")
     elif found is None:
         name = best.format.name
@@ -89,6 +94,7 @@ def _to_json(detection: Detection) -> dict[str, Any]:
         "path": str(detection.path),
         "format": None if detection.format is None else detection.format.name,
         "places": detection.places,
+        "strip": None if detection.known_prefix is None else detection.known_prefix.pattern,
         "line_count": detection.line_count,
         "fits": [
             {"format": fit.format.name, "fit_count": fit.fit_count, "fit_ratio": fit.fit_ratio}

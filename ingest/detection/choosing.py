@@ -112,6 +112,18 @@ def _settle_format(detection: Detection) -> Format:
         raise LogFileError(
             f"{detection.path}: no format detected: all lines looked at are blank", hint="Give --format."
         )
+    if detection.known_prefix is not None and detection.behind_prefix is not None:
+        raise LogFileError(
+            f"{detection.path}: no format detected, but behind what {detection.known_prefix.kept_by} writes"
+            f" before each line, its lines are of {detection.behind_prefix.name}",
+            hint=f"Give --strip '{detection.known_prefix.pattern}' (in tapewise.toml, the key is `strip`).",
+        )
+    if not detection.fits[0].fit_count:
+        raise LogFileError(
+            f"{detection.path}: no format detected: none of {detection.line_count:,} lines is of any format",
+            hint="`tapewise formats` lists the formats. Another one can be described in a file:"
+            " docs/how-to/own-format.md.",
+        )
     best, second = (f"{fit.format.name} fits {describe_share(fit)}" for fit in detection.fits[:2])
     if _is_of_two_formats(detection):
         name, other = (fit.format.name for fit in detection.fits[:2])

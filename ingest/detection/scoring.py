@@ -7,7 +7,7 @@ affect the fit.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 
 from tapewise.ingest.detection.examples import EXAMPLE_DATE
+from tapewise.ingest.detection.known_prefixes import KnownPrefix, find_prefix
 from tapewise.ingest.formats.registry import list_formats
 from tapewise.ingest.reading.files import LogFileReader, open_log
 from tapewise.ingest.reading.line_context import unfold_lines
@@ -57,7 +58,8 @@ class Detection:
 
     `line_count` nonblank lines were examined at these `places` of the file: the beginning, middle and end, or
     all of it. `fits` contains every format, the best first. `is_unfinished` is true if the file is empty, or
-    is a single line without a newline.
+    is a single line without a newline. If no format fits the lines as they are, but `behind_prefix` does
+    once what a known program writes before each line is removed, `known_prefix` is what to remove.
     """
 
     path: Path
@@ -65,6 +67,8 @@ class Detection:
     line_count: int
     fits: tuple[FormatFit, ...]
     is_unfinished: bool = False
+    known_prefix: KnownPrefix | None = None
+    behind_prefix: Format | None = None
 
     @property
     def is_whole(self) -> bool:
@@ -127,9 +131,29 @@ def detect_formats(paths: Iterable[Path], prefix: str | None = None) -> Iterator
         waiting.append(sample)
         waiting_bytes += sample.byte_count
         if waiting_bytes >= TOGETHER_BYTES:
-            yield from _examine(waiting)
+            yield from _examine_behind_prefixes(waiting, prefix)
             waiting, waiting_bytes = [], 0
-    yield from _examine(waiting)
+    yield from _examine_behind_prefixes(waiting, prefix)
+
+
+def _examine_behind_prefixes(
+    waiting: Sequence[_Sample | LogFileError], prefix: str | None
+) -> Iterator[Detection | LogFileError]:
+    """Examine the files, and if no format fits one and no prefix was given, what follows a known prefix."""
+    found = list(_examine(waiting))
+    prefixes: dict[int, KnownPrefix] = {}
+    bare: list[_Sample | LogFileError] = []
+    for place, (sample, detection) in enumerate(zip(waiting, found, strict=True)):
+        if prefix is None and isinstance(detection, Detection) and isinstance(sample, _Sample):
+            known = find_prefix(sample.lines) if detection.format is None else None
+            if known is not None:
+                prefixes[place] = known
+                bare.append(replace(sample, lines=strip_prefix(sample.lines, known.pattern)))
+    for (place, known), behind in zip(prefixes.items(), _examine(bare), strict=True):
+        detection = found[place]
+        if isinstance(detection, Detection) and isinstance(behind, Detection) and behind.format is not None:
+            found[place] = replace(detection, known_prefix=known, behind_prefix=behind.format)
+    yield from found
 
 
 def _examine(waiting: Sequence[_Sample | LogFileError]) -> Iterator[Detection | LogFileError]:

@@ -28,10 +28,11 @@ from tapewise.ingest.sources.sources import Source
 from tapewise.schema.database import Warehouse
 from tapewise.schema.errors import DatabaseError, LogFileError, SourceError, TapewiseError, WorkerError
 
-# Files of at most this size are loaded together, and at most this many of them. More would hardly be faster,
-# and would keep other loads of the archive waiting for longer.
+# Files of at most this size are loaded together, at most this many of them and of at most this size together.
+# More would hardly be faster, and would keep other loads of the archive waiting for longer.
 SMALL_BYTES = 100_000
-TOGETHER = 100
+TOGETHER = 300
+TOGETHER_BYTES = 10_000_000
 
 # Starting another process takes more than a second, so for fewer bytes than this, one process is enough.
 WORTH_BYTES = 20_000_000
@@ -58,19 +59,26 @@ def gather_small(tasks: Iterable[FileTask]) -> Iterator[list[FileTask]]:
     """Yield the tasks in order, small files of the same source together, and each other file by itself."""
     together: list[FileTask] = []
     names: set[str] = set()
+    together_bytes = 0
     for task in tasks:
         name = ledger_path(task.path)
-        is_small = not task.is_dry and _count_bytes(task) <= SMALL_BYTES
+        byte_count = _count_bytes(task)
+        is_small = not task.is_dry and byte_count <= SMALL_BYTES
         if together and not (
-            is_small and len(together) < TOGETHER and task.source is together[0].source and name not in names
+            is_small
+            and len(together) < TOGETHER
+            and together_bytes + byte_count <= TOGETHER_BYTES
+            and task.source is together[0].source
+            and name not in names
         ):
             yield together
-            together, names = [], set()
+            together, names, together_bytes = [], set(), 0
         together.append(task)
         names.add(name)
+        together_bytes += byte_count
         if not is_small:
             yield together
-            together, names = [], set()
+            together, names, together_bytes = [], set(), 0
     if together:
         yield together
 

@@ -165,11 +165,11 @@ def find_log_date(path: Path, log_format: Format) -> LogDate:
             break
     if len(found) == 1:
         return LogDate(found.pop(), "name")
-    lacks = "its dates have no year" if log_format.is_year_by_file else "its lines have no dates"
+    lacks = "the dates have no year" if log_format.is_year_by_file else "the lines have no dates"
     what = "several dates" if found else "no date whose year is certain"
     short = f", or like {log_format.dated_name}.980505" if log_format.dated_name else ""
     raise LogFileError(
-        f"{path}: {lacks}, and its name has {what}",
+        f"{path}: {lacks}, and the name has {what}",
         hint="Give the date of each such file separately, --date 1998-05-05, or name it like"
         f" {log_format.name}.1998-05-05.log{short}. --date-from says where many days come from.",
     )

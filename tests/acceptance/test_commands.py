@@ -258,8 +258,8 @@ def test_lines_without_a_date_take_it_from_the_file_name_or_the_user(tapewise, t
     )  # fmt: skip
     assert refused.returncode == 1
     assert refused.stderr.splitlines() == [
-        "tapewise: cond: its lines have no dates, and its name has no date whose year is certain",
-        "tapewise: cond.980506-980507: its lines have no dates, and its name has several dates",
+        "tapewise: cond: the lines have no dates, and the name has no date whose year is certain",
+        "tapewise: cond.980506-980507: the lines have no dates, and the name has several dates",
         "tapewise: 2 of 3 files could not be read.",
         "Give the date of each such file separately, --date 1998-05-05, or name it like cond.1998-05-05.log,"
         " or like cond.980505. --date-from says where many days come from.",

@@ -89,7 +89,7 @@ def test_without_a_rule_all_are_refused_in_one_line(tapewise, folder):
     ]
     first = done.stderr.splitlines()[0]
     assert first.startswith("tapewise: 5 files (")
-    assert first.endswith(": its lines have no dates, and its name has no date whose year is certain")
+    assert first.endswith(": the lines have no dates, and the name has no date whose year is certain")
 
 
 def test_a_pattern_is_kept_as_the_origin_in_the_nightly_job(tapewise, folder, tmp_path):

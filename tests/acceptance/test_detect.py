@@ -205,7 +205,7 @@ def test_a_day_can_be_given_with_a_detected_format(tapewise, mixed):
     assert ingest(tapewise, "day", "--date", "1997-10-01", "nft.log").returncode == 2
     undated = ingest(tapewise, "other-day", "cond")
     assert undated.returncode == 1
-    assert "its name has no date" in undated.stderr
+    assert "the name has no date" in undated.stderr
 
 
 def test_standard_input_and_folders_can_be_looked_at(tmp_path):

@@ -147,7 +147,7 @@ def test_the_day_of_a_file_is_shown_with_its_origin(load: Load, tmp_path: Path) 
         result = load(named, "hsi-client")
         assert describe_result(result)[1] == "  as of 2019-03-05: the date in its name"
         assert result_to_json(result).items() >= said.items()
-    with pytest.raises(LogFileError, match="its lines have no dates, and its name has no date") as raised:
+    with pytest.raises(LogFileError, match="the lines have no dates, and the name has no date") as raised:
         load(numbered, "hsi-client")
     assert "--date 1998-05-05" in (raised.value.hint or "")
     result = load(numbered, "hsi-client", log_date=date(2019, 3, 6))

@@ -342,6 +342,8 @@ def test_which_files_are_loaded_together(
     assert gather((0, "a"), (0, "a"), (0, "g"), (0, "link")) == ["a", "a g", "link"]
     assert gather((0, "a"), (0, "b"), is_dry=True) == ["a", "b"]
     assert gather() == []
+    monkeypatch.setattr(workers, "TOGETHER_BYTES", 20)
+    assert gather(*((0, name) for name in "abcdefg")) == ["a b", "c d", "e", "f g"]
     assert DateRule("name") == FileTask(sources[0], tmp_path / "a", dates=DateRule("name")).request.dates
 
 

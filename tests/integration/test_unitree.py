@@ -118,7 +118,7 @@ def test_a_given_day_takes_precedence_over_the_names(
 
 @pytest.mark.parametrize("name", ["cond", "cond.980505-980506"])
 def test_nothing_is_read_without_a_day(warehouse: Warehouse, load: Load, tmp_path: Path, name: str) -> None:
-    with pytest.raises(LogFileError, match="its lines have no dates"):
+    with pytest.raises(LogFileError, match="the lines have no dates"):
         load(write(tmp_path / name, JOBS), "cond")
     assert read_ledger(warehouse) == []
 
@@ -260,7 +260,7 @@ def test_a_dry_run_reports_what_a_load_would_do(warehouse: Warehouse, load: Load
     assert_refused(
         warehouse, lambda: preview(warehouse, write(path, JOBS), MAY_6), "with the date 1998-05-05"
     )
-    with pytest.raises(LogFileError, match="its name has no date"):
+    with pytest.raises(LogFileError, match="the name has no date"):
         preview(warehouse, write(tmp_path / "cond", JOBS))
 
 

@@ -261,3 +261,36 @@ def test_files_examined_together_are_examined_like_single_ones(
     del paths[5]
     assert together == [detect_format(path) for path in paths]
     assert len({found.format for found in together if isinstance(found, detection.Detection)}) > 10
+
+
+@pytest.mark.parametrize(
+    "before, kept_by",
+    [
+        ("2024-03-05T09:14:22.250000+00:00 mover1 hsi[4711]: ", "rsyslog or journald"),
+        ("2024-03-05T09:14:22+0000 mover1 hsi: ", "rsyslog or journald"),
+        ("Mar  5 09:14:22 mover1 hsi[4711]: ", "syslog"),
+        ("<134>Mar 15 09:14:22 mover1 hsi[4711]: ", "syslog"),
+        ("<134>1 2024-03-05T09:14:22Z mover1 hsi 4711 - [a@1 b=\"c\"] ", "syslog (RFC 5424)"),
+        ("2024-03-05T09:14:22.250000000Z stderr F ", "a container's runtime (CRI)"),
+    ],
+)  # fmt: skip
+def test_what_known_programs_write_before_lines_is_found(before, kept_by, tmp_path):
+    found = detect_format(write(tmp_path, (before + HSI) * 20 + "cut\n"))
+    assert (found.format, found.behind_prefix) == (None, FORMATS["hsi"])
+    assert found.known_prefix.kept_by == kept_by
+    assert detect_format(write(tmp_path, before + HSI), found.known_prefix.pattern).format is FORMATS["hsi"]
+    choices = read_formats([tmp_path / "a.log"])
+    [failure] = choices.failures.values()
+    assert f"--strip '{found.known_prefix.pattern}'" in failure.hint
+
+
+def test_no_prefix_is_suggested_where_one_was_given_or_nothing_fits_behind_it(tmp_path):
+    behind = "2024-03-05T09:14:22Z mover1 hsi: "
+    path = write(tmp_path, (behind + HSI) * 3)
+    assert detect_format(path).known_prefix is not None
+    assert detect_format(path, "none").known_prefix is None
+    noise = detect_format(write(tmp_path, (behind + "noise\n") * 3))
+    assert (noise.known_prefix, noise.behind_prefix) == (None, None)
+    # A format whose own lines begin like syslog's is read as it is.
+    own = write(tmp_path, "".join(f"{line}\n" for line in FORMATS["cta-syslog"].examples))
+    assert (detected(own), detect_format(own).known_prefix) == ("cta-syslog", None)

@@ -94,7 +94,7 @@ def test_years(name, expected):
 )
 @pytest.mark.parametrize("log_format", [COND, CLIENT, DCACHE], ids=["cond", "hsi-client", "dcache"])
 def test_a_number_in_a_name_is_not_a_date(name, log_format):
-    with pytest.raises(LogFileError, match="its name has no date") as raised:
+    with pytest.raises(LogFileError, match="the name has no date") as raised:
         find_log_date(Path(name), log_format)
     assert "--date" in (raised.value.hint or "")
 
@@ -136,14 +136,14 @@ def test_a_number_in_a_name_is_not_a_date(name, log_format):
     ],
 )
 def test_a_name_without_one_date_is_refused(name: str, what: str) -> None:
-    with pytest.raises(LogFileError, match=f"its lines have no dates, and its name has {what}") as raised:
+    with pytest.raises(LogFileError, match=f"the lines have no dates, and the name has {what}") as raised:
         find_log_date(Path("/logs/980505") / name, COND)
     assert "--date 1998-05-05" in (raised.value.hint or "")
     assert "cond.980505." in (raised.value.hint or "")
 
 
 def test_the_error_says_what_is_missing():
-    with pytest.raises(LogFileError, match="its dates have no year, and its name has no date") as raised:
+    with pytest.raises(LogFileError, match="the dates have no year, and the name has no date") as raised:
         find_log_date(Path("b.log"), DCACHE)
     assert raised.value.hint == (
         "Give the date of each such file separately, --date 1998-05-05,"
