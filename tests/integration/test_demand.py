@@ -2,6 +2,7 @@
 
 from datetime import datetime, timedelta
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -63,6 +64,8 @@ def test_a_log_with_paths_is_run_on_any_disk(filled: Warehouse) -> None:
     for name, size in (("small", MEASURED // 3), ("same", MEASURED), ("large", 4 * MEASURED)):
         plan = plan_run(given, make_disk(size), seed=1, measured_on=make_disk(MEASURED))
         said = "\n".join(describe_plan(plan))
+        gone = {end: bool(np.isinf(ghosts.ages_s).any()) for end, ghosts in plan.brackets.items()}
+        assert gone == {"least": False, "most": True}
         assert plan.calibration is not None
         assert f"calibrated on the first two thirds: {plan.calibration.get_count:,} gets" in said
         assert "Note:" not in said
