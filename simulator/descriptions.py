@@ -307,6 +307,15 @@ def _describe_bracket(options: Mapping[str, Any]) -> Iterator[str]:
             f" between uses is longer than the log; {counts['least']:,} with {min(tail, LEAST_TAIL):.2f}, and"
             f" {counts['most']:,} with {max(tail, MOST_TAIL):.2f} and none of those files on disk"
         )
+    exchange = options.get("exchange")
+    if counts and exchange:
+        missed, days = exchange["missed_count"], exchange["transition_s"] / 86_400
+        more = max(0, missed - counts["own"])
+        in_days = f", nine tenths of them in the first {days:,.1f} days" if more else ""
+        yield (
+            f"  if this disk had replaced the measured one when the log began, {missed:,} gets would miss:"
+            f" {more:,} more{in_days}"
+        )
     if options.get("evident_count"):
         yield (
             f"  of {options['evident_count']:,} first gets of files from before the log,"

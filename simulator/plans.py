@@ -7,6 +7,8 @@ from datetime import datetime, timedelta
 from typing import Any, Literal
 from zoneinfo import ZoneInfo
 
+import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from tapewise.schema.database import Role, Warehouse
@@ -59,6 +61,7 @@ class Plan:
     them as they would give the `least` misses, with a small share of intervals longer than the log, and the
     `most`, with a large share and with none of those files on disk.
     `calibration` is None where the log says of too few gets what they found. `demand` has the checked trace.
+    `exchanged` is what a larger disk would hold if it had replaced the measured one when the log began.
     """
 
     given: Requests
@@ -72,6 +75,7 @@ class Plan:
     brackets: Mapping[str, Ghosts] = field(default_factory=dict)
     calibration: Calibration | None = None
     fill_ratio: float = 0.0
+    exchanged: DiskFiles | None = None
 
 
 def plan_run(
@@ -119,6 +123,11 @@ def plan_run(
         )
         brackets = {"least": least_ghosts, "most": most_ghosts}
     held = lay_on_disk(given.trace, machine, fill_ratio=fill_ratio, seed=seed, ghosts=ghosts)
+    exchanged = None
+    if ghosts is not None and measured_on is not None:
+        fill, is_larger = find_default_fill(measured_on), has_larger_disk(machine, measured_on)
+        if is_larger:
+            exchanged = lay_on_disk(given.trace, measured_on, fill_ratio=fill, seed=seed, ghosts=ghosts)
     # before anything about the plan is printed
     demand = check_trace(given.trace, machine, held.inventory)
     kept = {"arrivals": arrivals, "fill_ratio": fill_ratio, "left_out": given.left_out, **(options or {})}
@@ -140,6 +149,7 @@ def plan_run(
         brackets,
         calibration,
         fill_ratio,
+        exchanged,
     )
 
 
@@ -150,6 +160,12 @@ def has_same_disk(machine: Machine, other: Machine) -> bool:
         and machine.purge == other.purge
         and (machine.tapes is None) == (other.tapes is None)
     )
+
+
+def has_larger_disk(machine: Machine, other: Machine) -> bool:
+    """Return whether a machine has more space than another one, and both purge."""
+    is_larger = machine.disk.capacity_bytes > other.disk.capacity_bytes
+    return is_larger and machine.purge is not None and other.purge is not None
 
 
 def _refuse_measured_origins(given: Requests) -> None:
@@ -212,6 +228,8 @@ def keep_run(
     options = {**plan.options, "sample_s": sample_s}
     if plan.brackets:
         options["missed_bracket"] = _bracket(plan, run)
+        if plan.exchanged is not None:
+            options["exchange"] = _run_exchanged(plan, plan.exchanged, run)
         if not plan.is_disk_changed:
             options["evident_count"], options["agreeing_count"] = _compare_first_gets(plan, run)
     displaced_files = plan.held.displaced_files
@@ -234,6 +252,31 @@ def _bracket(plan: Plan, run: Run) -> dict[str, int]:
     }
     is_get = plan.given.trace["direction"] == "get"
     return {name: int((is_get & each.jobs["is_staged"]).sum()) for name, each in runs.items()}
+
+
+def _run_exchanged(plan: Plan, files: DiskFiles, run: Run) -> dict[str, float]:
+    """Run a plan as if its disk had replaced the measured one when the log began.
+
+    Returns how many gets start a stage, and in how many seconds nine tenths of the additional ones come.
+    """
+    trace = plan.given.trace
+    other = run_trace(plan.machine, trace, seed=plan.seed, inventory=files.inventory)
+    is_get = (trace["direction"] == "get").to_numpy()
+    staged, own = (each.jobs["is_staged"].to_numpy() & is_get for each in (other, run))
+    return {
+        "missed_count": int(staged.sum()),
+        "transition_s": find_transition(trace["submitted_s"].to_numpy(), own, staged),
+    }
+
+
+def find_transition(
+    submitted_s: npt.NDArray[np.float64], own: npt.NDArray[np.bool_], exchanged: npt.NDArray[np.bool_]
+) -> float:
+    """Return when nine tenths of the misses that `exchanged` has more than `own` have come; 0 without any."""
+    more = np.cumsum(exchanged.astype(np.int64) - own)
+    if more[-1] <= 0:
+        return 0.0
+    return float(submitted_s[np.argmax(more >= 0.9 * more[-1])])
 
 
 def _compare_first_gets(plan: Plan, run: Run) -> tuple[int, int]:

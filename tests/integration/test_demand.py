@@ -78,6 +78,14 @@ def test_a_log_with_paths_is_run_on_any_disk(filled: Warehouse) -> None:
         assert counts["least"] - 5 < own < counts["most"] + 5  # other files are drawn
         assert f"{own:,} gets miss" in shown
         assert f"; {counts['least']:,} with 0.03, and {counts['most']:,} with " in shown
+        assert (plan.exchanged is None) == (name != "large") == ("replaced the measured" not in shown)
+        if plan.exchanged is not None:
+            inventory = plan.exchanged.inventory
+            expected = sum(replay(given.trace, 4 * MEASURED, inventory))
+            count = run.options["exchange"]["missed_count"]
+            assert count == pytest.approx(expected, rel=0.02)
+            assert f"{count:,} gets would miss: {count - own:,} more, nine tenths of them in the" in shown
+            assert inventory["size_bytes"].sum() < 0.8 * MEASURED < plan.held.inventory["size_bytes"].sum()
         assert run.totals["staged_count"] + run.totals["joined_count"] == own
         missed.append(own)
         # Only the machine of the log can agree with what was measured.
