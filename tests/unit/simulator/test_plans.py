@@ -11,15 +11,15 @@ from tests.unit.simulator.reuse import GB, make_disk
 @pytest.mark.parametrize(
     ("own", "exchanged", "transition_s"),
     [
-        # Ten more: the ninth comes at 800 s, and at 900 s if the one of 600 s is not additional.
-        ([0] * 12, [1] * 9 + [0, 0, 1], 800.0),
-        ([0] * 6 + [1] + [0] * 5, [1] * 11 + [0], 900.0),
+        # Ten more: the ninth comes at 900 s, and at 1,000 s if the one of 700 s is not additional.
+        ([0] * 12, [1] * 9 + [0, 0, 1], 900.0),
+        ([0] * 6 + [1] + [0] * 5, [1] * 11 + [0], 1000.0),
         ([0, 1], [1, 0], 0.0),
         ([1, 1], [1, 0], 0.0),
     ],
 )
 def test_a_transition_lasts_until_nine_tenths_of_the_additional_misses(own, exchanged, transition_s):
-    submitted_s = np.arange(len(own)) * 100.0
+    submitted_s = np.arange(1, len(own) + 1) * 100.0
     assert find_transition(submitted_s, np.array(own, bool), np.array(exchanged, bool)) == transition_s
 
 
