@@ -139,10 +139,10 @@ def find_law(asked: Asked, tail: float) -> ReuseLaw:
     """Find the law of a log's intervals. Where there are none, all intervals are longer than the log."""
     intervals = np.sort(asked.intervals_s)
     weights = 1.0 / np.maximum(1.0 - intervals / max(asked.length_s, 1e-9), _LEAST_SEEN)
-    total = weights.sum()
-    return ReuseLaw(
-        intervals, np.cumsum(weights) / total * (1.0 - tail) if total else weights, asked.length_s
-    )
+    sums = np.cumsum(weights)
+    # The last of the sums, and not another sum: the last share must be 1 to the last bit.
+    shares = sums / sums[-1] if sums.size else sums
+    return ReuseLaw(intervals, shares * (1.0 - tail), asked.length_s)
 
 
 def weigh(machine: Machine, sizes: Integers, ages_s: Floats) -> Floats:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tapewise.simulator.calibrations import calibrate, check_hits, find_hits, run_with_ghosts
@@ -69,6 +69,7 @@ def test_the_law_weighs_an_interval_by_how_often_it_can_be_seen():
     st.lists(st.floats(0.0, 99.0), max_size=8), st.lists(st.floats(0.0, 100.0), min_size=1, max_size=8),
     st.floats(0.0, 0.9), st.integers(0, 9),
 )  # fmt: skip
+@example([0.0] * 7 + [2.0], [3.0], 0.0, 0)
 def test_a_file_is_last_used_before_the_log(intervals, after, tail, seed):
     asked = replace(
         find_asked(make_uses((0, "get", 1, 5, None))), intervals_s=np.array(intervals), length_s=100.0
