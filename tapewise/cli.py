@@ -39,6 +39,7 @@ COMMANDS = {
     "rejects": "tapewise.ingest.commands.rejects:rejects",
     "outages": "tapewise.ingest.commands.site_events:outages",
     "config-changes": "tapewise.ingest.commands.site_events:config_changes",
+    "compute-power": "tapewise.ingest.commands.compute_power:compute_power",
     "workload": "tapewise.clustering.cli:workload",
     "simulate": "tapewise.simulator.cli:simulate",
     "compare": "tapewise.simulator.comparisons_cli:compare",

@@ -2100,6 +2100,108 @@ class Mart:
             GROUP BY side, block_at
         """
 
+    def compute_forecast(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        is_fresh: bool | None = None,
+        years: int | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive with recorded compute power, and calendar year after the last day with
+        events.
+
+        What an archive will hold and move if that stays proportional to the compute power that it
+        serves (mart.compute_power, plans included), as the German climate computing centre planned its
+        own. What is written, kept and read for each sustained flop/s is fitted to the weeks of the
+        range whose compute power is recorded. Only for archives whose data come from such computers.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only local days that end after this time are fitted (null = from the first)
+            until: only local days that begin before this time are fitted (null = to the last)
+            is_fresh: follow the files for this answer, in place of the last recount
+            years: how many years to come after the current one, at most 1000
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            day_count: local days that were fitted, in weeks whose compute power is known on each day
+            week_count: calendar weeks of these days
+            net_bytes_per_flop_per_s_year: net bytes added in a year for each flop/s (DKRZ's first rule
+                says 1,000); null if the power was 0
+            kept_ratio: net bytes added for each byte put or copied (DKRZ's second rule says .75); null
+                if nothing was
+            bytes_read_per_byte_written: bytes read for each byte written (DKRZ's third rule says 3);
+                null if nothing was written
+            peak_rate_per_mean_rate: rate of the busiest ten minutes over the mean rate
+                (mart.load_over_time; DKRZ plans with 10); null where no durations are known
+            flop_per_s: mean compute power of the row's days
+            net_bytes_per_day: bytes put and copied a day, minus those deleted and replaced; expected
+            net_bytes_per_day_low: lower end of its 95 % interval, for the mean of these days; null with
+                fewer than two weeks
+            net_bytes_per_day_high: upper end of its 95 % interval; null with fewer than two weeks
+            held_bytes: bytes held at the end of the row's last day; null without an opening balance
+                (mart.growth)
+            held_bytes_low: lower end of its 95 % interval; null without an opening balance, or with
+                fewer than two weeks
+            held_bytes_high: upper end of its 95 % interval; null without an opening balance, or with
+                fewer than two weeks
+            written_bytes_per_day: bytes put a day
+            moved_bytes_per_day: bytes put and got a day
+            mean_rate_bytes_per_s: moved_bytes_per_day over a day's 86,400 s
+            peak_rate_bytes_per_s: the mean rate times peak_rate_per_mean_rate, the rate to provide for
+                the busiest ten minutes
+            observed_on: last local day with events in the range
+            starts_on: first day of the row, January 1 except in the current year
+            ends_on: last day of the year
+
+        In SQL:
+
+            SELECT ends_on, flop_per_s, held_bytes, written_bytes_per_day, moved_bytes_per_day, peak_rate_bytes_per_s
+            FROM mart.compute_forecast('hpss')
+            ORDER BY ends_on
+        """
+
+    def compute_power(
+        self,
+        *,
+        compute_power_id: Values = None,
+        archive: Values = None,
+        kind: Values = None,
+        flop_per_s: Values = None,
+        note: Values = None,
+        recorded_at: Values = None,
+        starts_on: Values = None,
+        ends_on: Values = None,
+    ) -> pl.DataFrame:
+        """One row per archive and day from which another compute power holds.
+
+        The computers that an archive serves, as people recorded them with `tapewise compute-power add`:
+        how many floating-point operations a second they sustain, from when. Plans for days to come are
+        recorded the same way. mart.compute_forecast calculates from them what the archive will hold and
+        move.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            compute_power_id: number of the entry, for `tapewise compute-power remove`
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            flop_per_s: floating-point operations a second that all these computers sustain together
+            note: what is known about it
+            recorded_at: when the entry was recorded
+            starts_on: local date from which it holds, in the archive's own zone
+            ends_on: last local date on which it holds; null if no other entry follows
+
+        In SQL:
+
+            SELECT archive, flop_per_s, starts_on, ends_on, note
+            FROM mart.compute_power
+            ORDER BY archive, starts_on
+        """
+
     def concurrency(
         self,
         *,

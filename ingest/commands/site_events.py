@@ -27,7 +27,7 @@ from tapewise.schema.tables.upgrade import open_ready_warehouse
 from tapewise.schema.texts import escape_controls
 
 
-def _check_text(_context: click.Context, _parameter: click.Parameter, value: str | None) -> str | None:
+def check_text(_context: click.Context, _parameter: click.Parameter, value: str | None) -> str | None:
     """Return `value` without leading and trailing blanks; refuse it if it is empty or not valid UTF-8."""
     if value is None:
         return None
@@ -40,17 +40,16 @@ def _check_text(_context: click.Context, _parameter: click.Parameter, value: str
     return value.strip()
 
 
-_archive = click.option(
-    "--archive", required=True, callback=_check_text, help="The archive that it concerns."
-)
-_only_archive = click.option("--archive", callback=_check_text, help="Only this archive.")
-_note = click.option("--note", required=True, callback=_check_text, help="What is known about it.")
+_archive = click.option("--archive", required=True, callback=check_text, help="The archive that it concerns.")
+_only_archive = click.option("--archive", callback=check_text, help="Only this archive.")
+_note = click.option("--note", required=True, callback=check_text, help="What is known about it.")
 _until = click.option("--until", type=TypedTime(), help="When it ended.  [default: it has not ended yet]")
 _json = click.option("--json", "as_json", is_flag=True, help="One JSON object per entry, each on a line.")
 
 
 @contextmanager
-def _connect(settings: Settings) -> Iterator[psycopg.Connection]:
+def connect_loader(settings: Settings) -> Iterator[psycopg.Connection]:
+    """Connect to the warehouse with the role that loads. Raises TapewiseError if that is impossible."""
     with open_ready_warehouse(settings) as warehouse, closing(warehouse.connect(Role.LOADER)) as connection:
         yield connection
 
@@ -80,7 +79,7 @@ def add_outage(
       tapewise outages add --archive hpss --since 1998-08-03T08:00 --until 1998-08-03T12:00 \\
           --kind scheduled --note "Monday maintenance"
     """
-    with _connect(settings) as connection:
+    with connect_loader(settings) as connection:
         event = add_event(
             connection, OUTAGES, archive=archive, kind=kind, since=since, until=until, note=note
         )
@@ -131,7 +130,7 @@ def config_changes() -> None:
     help="Reads bypass the disk cache, a class of service has no disk, or something else, as the note says.",
 )
 @click.option(
-    "--class-of-service", callback=_check_text, help="The class of service that it concerns.  [default: all]"
+    "--class-of-service", callback=check_text, help="The class of service that it concerns.  [default: all]"
 )
 @_note
 @click.pass_obj
@@ -156,7 +155,7 @@ def add_config_change(
     """
     if kind == "tape-only" and class_of_service is None:
         raise click.UsageError("--kind tape-only needs --class-of-service.")
-    with _connect(settings) as connection:
+    with connect_loader(settings) as connection:
         event = add_event(
             connection,
             CONFIG_CHANGES,
@@ -194,7 +193,7 @@ def remove_config_change(settings: Settings, change_id: int) -> None:
 
 
 def _list(settings: Settings, table: EventTable, archive: str | None, as_json: bool) -> None:
-    with _connect(settings) as connection:
+    with connect_loader(settings) as connection:
         found = list_events(connection, table, archive)
     for event in found:
         click.echo(json.dumps(_to_json(table, event)) if as_json else _describe(table, event))
@@ -203,7 +202,7 @@ def _list(settings: Settings, table: EventTable, archive: str | None, as_json: b
 
 
 def _remove(settings: Settings, table: EventTable, event_id: int) -> None:
-    with _connect(settings) as connection:
+    with connect_loader(settings) as connection:
         event = remove_event(connection, table, event_id)
     click.echo(f"Removed: {_describe(table, event)}")
 

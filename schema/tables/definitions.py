@@ -340,6 +340,7 @@ BEGIN
         OR EXISTS (SELECT FROM core.activity_cells WHERE archive_id = archive)
         OR EXISTS (SELECT FROM core.outages WHERE archive_id = archive)
         OR EXISTS (SELECT FROM core.config_changes WHERE archive_id = archive)
+        OR EXISTS (SELECT FROM core.compute_powers WHERE archive_id = archive)
         OR EXISTS (SELECT FROM studies.workload_models WHERE archive_id = archive)
     ) THEN
         DELETE FROM core.users WHERE archive_id = archive;
@@ -385,7 +386,7 @@ GRANT INSERT, DELETE ON core.mounts, core.tape_operations, core.stage_starts TO 
 GRANT INSERT ON core.daily_reports TO {LOADER};
 GRANT INSERT ON core.migrations, core.srb_sessions, core.mount_summaries, core.snapshots TO {LOADER};
 GRANT INSERT ON core.stage_events, core.cache_reads TO {LOADER};
-GRANT INSERT, DELETE ON core.requests, core.outages, core.config_changes TO {LOADER};
+GRANT INSERT, DELETE ON core.requests, core.outages, core.config_changes, core.compute_powers TO {LOADER};
 GRANT INSERT, UPDATE, DELETE ON core.activity_cells TO {LOADER};
 GRANT INSERT, DELETE ON core.routes TO {LOADER};
 GRANT INSERT, UPDATE, DELETE

@@ -208,6 +208,22 @@ config_changes = _said_by_people(
     sa.CheckConstraint("kind in ('staging bypass', 'tape only', 'other')", name="kind"),
 )
 
+compute_powers = sa.Table(
+    "compute_powers",
+    metadata,
+    identity(),
+    sa.Column("archive_id", sa.Integer, sa.ForeignKey(archives.c.id, ondelete="CASCADE"), nullable=False),
+    sa.Column("flop_per_s", DOUBLE_PRECISION, nullable=False),
+    sa.Column("note", sa.Text, nullable=False),
+    sa.Column("starts_on", sa.Date, nullable=False),
+    sa.Column("recorded_at", Timestamp, nullable=False, server_default=sa.func.now()),
+    sa.UniqueConstraint("archive_id", "starts_on"),
+    # Not a number is greater than infinity.
+    sa.CheckConstraint("flop_per_s >= 0 and flop_per_s < 'infinity'", name="flop_per_s"),
+    schema="core",
+    comment="One row per archive and day from which it serves computers of another power; said by people",
+)
+
 activity_cells = sa.Table(
     "activity_cells",
     metadata,

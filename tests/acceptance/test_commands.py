@@ -46,7 +46,7 @@ def test_every_command_has_help_with_an_example(path, command):
     context = click.Context(command, info_name=" ".join(path))
     shown = command.get_help(context)
     assert path[-1] in shown.split("Example", 1)[1]
-    # A docstring with r in front keeps the mark that tells click not to wrap the examples.
+    # In a raw docstring, the mark that keeps click from wrapping the examples would be shown.
     assert r"\b" not in shown
 
 

@@ -6,6 +6,7 @@ import pytest
 
 pytestmark = pytest.mark.study("ingest", "tapewise")
 
+IN_UTC = ("sql", "--timezone", "UTC", "--json")
 NFT = "005041 97/10/01 00:01:41 js 7700 0.425\n"
 
 
@@ -32,7 +33,7 @@ def test_outages_are_added_listed_and_removed(tapewise, archive):
         "1998-10-19T18:00:30+00:00",
     )
     # The view shows the same names and values, and the archive's kind.
-    (seen,) = json.loads(tapewise("sql", "--json", "SELECT * FROM mart.outages").stdout)
+    (seen,) = json.loads(tapewise(*IN_UTC, "SELECT * FROM mart.outages").stdout)
     assert seen == shown | {"kind": "synthetic"}
     # Times follow the archive's clock, and control characters do not reach the terminal.
     number = shown["outage_id"]
@@ -59,7 +60,7 @@ def test_config_changes_are_added_listed_and_removed(tapewise, archive):
     add = ["config-changes", "add", "--archive", archive, "--note", "a note"]
     added = tapewise(*add, "--kind", "tape-only", "--class-of-service", "4")
     shown = json.loads(tapewise("config-changes", "list", "--archive", archive, "--json").stdout)
-    (seen,) = json.loads(tapewise("sql", "--json", "SELECT * FROM mart.config_changes").stdout)
+    (seen,) = json.loads(tapewise(*IN_UTC, "SELECT * FROM mart.config_changes").stdout)
     assert seen == shown | {"kind": "synthetic"}
     number = shown["config_change_id"]
     line = f"configuration change {number} of west: always, tape only, class of service 4: a note"
@@ -88,3 +89,36 @@ def test_an_unknown_archive_is_refused_with_a_hint_to_the_archives_command(tapew
     assert result.stderr == (
         "tapewise: no archive is called 'nothing'.\n`tapewise archives list` shows them.\n"
     )
+
+
+def test_compute_power_is_added_listed_and_removed(tapewise, archive):
+    nothing = "No compute power is recorded: `tapewise compute-power add --help`.\n"
+    assert tapewise("compute-power", "list").stdout == nothing
+    add = ["compute-power", "add", "--archive", archive, "--since", "1998-10-25", "--note", "\x1b[1mnew"]
+    added = tapewise(*add, "--flop-per-s", "9e9")
+    shown = json.loads(tapewise("compute-power", "list", "--json").stdout)
+    (seen,) = json.loads(tapewise(*IN_UTC, "SELECT * FROM mart.compute_power").stdout)
+    assert seen == shown | {"kind": "synthetic", "ends_on": None}
+    number = shown["compute_power_id"]
+    line = rf"compute power {number} of west: 9e+09 flop/s from 1998-10-25: \x1b[1mnew"
+    assert (added.returncode, added.stdout, added.stderr) == (0, f"Recorded: {line}\n", "")
+    assert tapewise("compute-power", "list", "--archive", "west").stdout == f"{line}\n"
+    twice = tapewise(*add, "--flop-per-s", "1")
+    assert (twice.returncode, twice.stderr) == (
+        1,
+        "tapewise: a compute power of west from 1998-10-25 is already recorded.\n"
+        "Remove it first: `tapewise compute-power list` shows its number.\n",
+    )
+    endless = tapewise(*add[:4], "--since", "2001-01-01", "--note", "x", "--flop-per-s", "inf")
+    assert (endless.returncode, endless.stderr) == (
+        1,
+        "tapewise: a compute power of inf flop/s is impossible.\n",
+    )
+    assert tapewise(*add[:4], "--since", "2001-01-01", "--note", "x", "--flop-per-s", "-1").returncode == 2
+    assert tapewise("compute-power", "remove", str(number)).stdout == f"Removed: {line}\n"
+    again = tapewise("compute-power", "remove", str(number))
+    assert (again.returncode, again.stdout) == (1, "")
+    assert again.stderr == (
+        f"tapewise: no compute power has number {number}.\n`tapewise compute-power list` shows them.\n"
+    )
+    assert tapewise("compute-power", "list", "--archive", "nowhere").returncode == 1

@@ -30,8 +30,9 @@ def refresh(warehouse: Warehouse, calls: list[Call]) -> int:
     return sum(each.is_kept for each in keep_answers(warehouse, calls, deadline=time.monotonic() + 600))
 
 
-def ask(warehouse: Warehouse, function: str, given: str) -> Counter[str]:
+def ask(warehouse: Warehouse, function: str, given: str, *, zone: str = "UTC") -> Counter[str]:
     with warehouse.connect(Role.READER) as reader:
+        reader.execute("SELECT set_config('TimeZone', %s, false)", [zone])
         rows = reader.execute(f"SELECT t::text FROM mart.{function}({given}) AS t".encode()).fetchall()
     return Counter(row for (row,) in rows)
 
@@ -118,13 +119,16 @@ def test_any_change_ends_what_is_kept(held: Warehouse, load: Any, tmp_path: Path
 def test_what_is_dropped_read_again_or_moved_ends_what_is_kept(
     warehouse: Warehouse, load: Any, tmp_path: Path
 ) -> None:
-    """All calls give what is computed after each change."""
+    """All calls give what is computed after each change, in sessions of any time zone."""
 
     def changes(change: Callable[[], object]) -> int:
         """Keep all answers, change something, and return how many calls have other rows than before."""
         calls = find_stale_calls(warehouse, None, least_rows=1)
         assert refresh(warehouse, calls) == len(calls)
         assert find_stale_calls(warehouse, None, least_rows=1) == []
+        for call in before:
+            computed = ask(warehouse, name_computed(call.function), write(call), zone="Asia/Tokyo")
+            assert ask(warehouse, call.function, write(call), zone="Asia/Tokyo") == computed
         change()
         now = {call: ask(warehouse, call.function, write(call)) for call in before}
         assert now == {call: ask(warehouse, name_computed(call.function), write(call)) for call in before}

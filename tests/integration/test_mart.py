@@ -42,7 +42,7 @@ READING = [each for each in FUNCTIONS if reads_tables(each)]
 # mart.requests_of_day reads one day of an archive, mart.selected_spans only its zone, and mart.share_ranges
 # only its days. Those of room read listings and daily reports, and those of growth listings and all puts.
 OTHERS = ("activity", "requests_of_day", "selected_spans", "share_ranges", "room", "room_changes")
-OTHERS += ("listed_totals", "listed_ages", "growth", "growth_forecast")
+OTHERS += ("listed_totals", "listed_ages", "growth", "growth_forecast", "compute_forecast")
 # Only looks up what is kept.
 OTHERS += ("is_answered",)
 # About the last closed day, which they find themselves.
@@ -599,6 +599,7 @@ def test_the_reading_role_sees_no_name_anywhere(database: psycopg.Connection) ->
             "mount_summaries": [{"account": "canary", "user": "canary", "is_mounted": True}],
             "activity_cells": [{"cell_at": "2000-01-15T12:00:00Z"}],
             "outages": [{}],
+            "compute_powers": [{}],
             "config_changes": [{}, {"kind": "tape only", "class_of_service": "tape"}],
             "ignored_lines": [{}],
             "workload_models": [{}],

@@ -130,6 +130,8 @@ def test_a_source_that_accepted_a_file_stays(
         " SELECT id, 'scheduled', 'moved', now() FROM core.archives",
         "INSERT INTO core.config_changes (archive_id, kind, note, started_at)"
         " SELECT id, 'other', 'moved', now() FROM core.archives",
+        "INSERT INTO core.compute_powers (archive_id, flop_per_s, note, starts_on)"
+        " SELECT id, 1, 'moved', now() FROM core.archives",
         "INSERT INTO core.activity_cells SELECT id, now(), 'nft', 'get', 1, 0, 0, 1, 1 FROM core.archives",
         "INSERT INTO ledger.sources (archive_id, name, format, timezone, clock_resolution_s, is_counted,"
         " earliest_at) SELECT id, 'stat', 'stat', 'UTC', 1, true, now() FROM core.archives",

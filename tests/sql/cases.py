@@ -205,6 +205,12 @@ _DEFAULTS: dict[str, Row] = {
         "started_at": "2000-01-15T12:00:00Z",
         "recorded_at": "2000-02-01T00:00:00Z",
     },
+    "compute_powers": {
+        "flop_per_s": 10.0,
+        "note": "a note",
+        "starts_on": "2000-01-15",
+        "recorded_at": "2000-02-01T00:00:00Z",
+    },
     "activity_cells": {
         "interface": "nft",
         "direction": "get",
@@ -493,7 +499,7 @@ def insert_rows(connection: psycopg.Connection, given: Mapping[str, list[Row]]) 
         if table in ("log_files", "loaded_rows", "file_days"):
             return _DEFAULTS[table] | {"source_id": sources[source][1]} | row
         filled = _DEFAULTS[table] | {"archive_id": archives[archive]}
-        if table in ("activity_cells", "outages", "config_changes"):
+        if table in ("activity_cells", "outages", "config_changes", "compute_powers"):
             return filled | row
         filled |= {"source_id": sources[source][1]}
         if table != "requests":
