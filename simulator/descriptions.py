@@ -13,6 +13,7 @@ from psycopg.rows import class_row
 from tapewise.schema.errors import SimulationError
 from tapewise.schema.texts import escape_controls
 from tapewise.simulator.capacities import format_size
+from tapewise.simulator.demand.ghosts import LEAST_TAIL, MOST_TAIL
 from tapewise.simulator.libraries import Library, Writes
 from tapewise.simulator.machines import Machine, Store
 from tapewise.simulator.outages import Outage
@@ -298,15 +299,22 @@ def describe_run(connection: psycopg.Connection, run: RunSummary) -> Iterator[st
 
 
 def _describe_bracket(options: Mapping[str, Any]) -> Iterator[str]:
-    counts = options.get("missed_counts")
+    counts = options.get("missed_bracket")
     if counts:
-        own = f"{options['tail']}"
-        others = ", ".join(
-            f"{count:,} with {float(tail):.2f}" for tail, count in counts.items() if tail != own
-        )
+        tail = options["tail"]
         yield (
-            f"  in the whole run, {counts[own]:,} gets miss, if a share of {options['tail']:.3f} of the"
-            f" intervals between uses is longer than the log; {others}"
+            f"  in the whole run, {counts['own']:,} gets miss, if a share of {tail:.3f} of the intervals"
+            f" between uses is longer than the log; {counts['least']:,} with {min(tail, LEAST_TAIL):.2f}, and"
+            f" {counts['most']:,} with {max(tail, MOST_TAIL):.2f} and none of those files on disk"
+        )
+    exchange = options.get("exchange")
+    if counts and exchange:
+        missed, days = exchange["missed_count"], exchange["transition_s"] / 86_400
+        more = max(0, missed - counts["own"])
+        in_days = f", nine tenths of them in the first {days:,.1f} days" if more else ""
+        yield (
+            f"  if this disk had replaced the measured one when the log began, {missed:,} gets would miss:"
+            f" {more:,} more{in_days}"
         )
     if options.get("evident_count"):
         yield (

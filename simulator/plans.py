@@ -1,12 +1,14 @@
 """Plans a run, runs it, and keeps the result as an archive."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Literal
 from zoneinfo import ZoneInfo
 
+import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from tapewise.schema.database import Role, Warehouse
@@ -55,9 +57,11 @@ _WAITED_FOR = {
 class Plan:
     """A planned run: the requests that the machine accepts, the files on its disk, and the seed.
 
-    `ghosts` has the files of the past, where the log says which file its requests are for, and `brackets` has
-    them under the least and the most of the share of intervals that are longer than the log, by that share.
+    `ghosts` has the files of the past, where the log says which file its requests are for. `brackets` has
+    them as they would give the `least` misses, with a small share of intervals longer than the log, and the
+    `most`, with a large share and with none of those files on disk.
     `calibration` is None where the log says of too few gets what they found. `demand` has the checked trace.
+    `exchanged` is what a larger disk would hold if it had replaced the measured one when the log began.
     """
 
     given: Requests
@@ -68,9 +72,10 @@ class Plan:
     demand: Demand
     is_disk_changed: bool = False
     ghosts: Ghosts | None = None
-    brackets: Mapping[float, Ghosts] = field(default_factory=dict)
+    brackets: Mapping[str, Ghosts] = field(default_factory=dict)
     calibration: Calibration | None = None
     fill_ratio: float = 0.0
+    exchanged: DiskFiles | None = None
 
 
 def plan_run(
@@ -111,12 +116,18 @@ def plan_run(
         calibration = calibration or _calibrate(given, measured_on, seed)
         tail = calibration.tail if calibration else DEFAULT_TAIL
         asked = find_asked(given.trace)
-        found = {
-            each: draw_ghosts(asked, measured_on or machine, tail=each, seed=seed)
-            for each in (tail, LEAST_TAIL, MOST_TAIL)
-        }
-        ghosts, brackets = found[tail], {each: found[each] for each in (LEAST_TAIL, MOST_TAIL)}
+        most = max(tail, MOST_TAIL)
+        ghosts, least_ghosts, most_ghosts = (
+            draw_ghosts(asked, measured_on or machine, tail=each, seed=seed, are_old_gone=are_gone)
+            for each, are_gone in ((tail, False), (min(tail, LEAST_TAIL), False), (most, True))
+        )
+        brackets = {"least": least_ghosts, "most": most_ghosts}
     held = lay_on_disk(given.trace, machine, fill_ratio=fill_ratio, seed=seed, ghosts=ghosts)
+    exchanged = None
+    if ghosts is not None and measured_on is not None:
+        fill, is_larger = find_default_fill(measured_on), has_larger_disk(machine, measured_on)
+        if is_larger:
+            exchanged = lay_on_disk(given.trace, measured_on, fill_ratio=fill, seed=seed, ghosts=ghosts)
     # before anything about the plan is printed
     demand = check_trace(given.trace, machine, held.inventory)
     kept = {"arrivals": arrivals, "fill_ratio": fill_ratio, "left_out": given.left_out, **(options or {})}
@@ -138,6 +149,7 @@ def plan_run(
         brackets,
         calibration,
         fill_ratio,
+        exchanged,
     )
 
 
@@ -148,6 +160,12 @@ def has_same_disk(machine: Machine, other: Machine) -> bool:
         and machine.purge == other.purge
         and (machine.tapes is None) == (other.tapes is None)
     )
+
+
+def has_larger_disk(machine: Machine, other: Machine) -> bool:
+    """Return whether a machine has more space than another one, and both purge."""
+    is_larger = machine.disk.capacity_bytes > other.disk.capacity_bytes
+    return is_larger and machine.purge is not None and other.purge is not None
 
 
 def _refuse_measured_origins(given: Requests) -> None:
@@ -209,7 +227,9 @@ def keep_run(
     refuse_stuck(plan, run)
     options = {**plan.options, "sample_s": sample_s}
     if plan.brackets:
-        options["missed_counts"] = {str(tail): count for tail, count in _bracket(plan, run)}
+        options["missed_bracket"] = _bracket(plan, run)
+        if plan.exchanged is not None:
+            options["exchange"] = _run_exchanged(plan, plan.exchanged, run)
         if not plan.is_disk_changed:
             options["evident_count"], options["agreeing_count"] = _compare_first_gets(plan, run)
     displaced_files = plan.held.displaced_files
@@ -222,19 +242,41 @@ def keep_run(
     return outcome
 
 
-def _bracket(plan: Plan, run: Run) -> Iterator[tuple[float, int]]:
-    """Yield how many gets start a stage, by the share of intervals that are longer than the log.
-
-    `run` is the one with the plan's own share.
-    """
+def _bracket(plan: Plan, run: Run) -> dict[str, int]:
+    """Return how many gets start a stage in the plan's own `run`, and with either end of the bracket."""
+    runs = {"own": run} | {
+        end: run_with_ghosts(
+            plan.given.trace, plan.machine, ghosts, seed=plan.seed, fill_ratio=plan.fill_ratio
+        )
+        for end, ghosts in plan.brackets.items()
+    }
     is_get = plan.given.trace["direction"] == "get"
-    runs = {plan.options["tail"]: run}
-    for tail, ghosts in plan.brackets.items():
-        if tail not in runs:
-            trace, fill_ratio = plan.given.trace, plan.fill_ratio
-            runs[tail] = run_with_ghosts(trace, plan.machine, ghosts, seed=plan.seed, fill_ratio=fill_ratio)
-    for tail, each in sorted(runs.items()):
-        yield tail, int((is_get & each.jobs["is_staged"]).sum())
+    return {name: int((is_get & each.jobs["is_staged"]).sum()) for name, each in runs.items()}
+
+
+def _run_exchanged(plan: Plan, files: DiskFiles, run: Run) -> dict[str, float]:
+    """Run a plan as if its disk had replaced the measured one when the log began.
+
+    Returns how many gets start a stage, and in how many seconds nine tenths of the additional ones come.
+    """
+    trace = plan.given.trace
+    other = run_trace(plan.machine, trace, seed=plan.seed, inventory=files.inventory)
+    is_get = (trace["direction"] == "get").to_numpy()
+    staged, own = (each.jobs["is_staged"].to_numpy() & is_get for each in (other, run))
+    return {
+        "missed_count": int(staged.sum()),
+        "transition_s": find_transition(trace["submitted_s"].to_numpy(), own, staged),
+    }
+
+
+def find_transition(
+    submitted_s: npt.NDArray[np.float64], own: npt.NDArray[np.bool_], exchanged: npt.NDArray[np.bool_]
+) -> float:
+    """Return when nine tenths of the misses that `exchanged` has more than `own` have come; 0 without any."""
+    more = np.cumsum(exchanged.astype(np.int64) - own)
+    if more[-1] <= 0:
+        return 0.0
+    return float(submitted_s[np.argmax(more >= 0.9 * more[-1])])
 
 
 def _compare_first_gets(plan: Plan, run: Run) -> tuple[int, int]:

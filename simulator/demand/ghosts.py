@@ -139,10 +139,10 @@ def find_law(asked: Asked, tail: float) -> ReuseLaw:
     """Find the law of a log's intervals. Where there are none, all intervals are longer than the log."""
     intervals = np.sort(asked.intervals_s)
     weights = 1.0 / np.maximum(1.0 - intervals / max(asked.length_s, 1e-9), _LEAST_SEEN)
-    total = weights.sum()
-    return ReuseLaw(
-        intervals, np.cumsum(weights) / total * (1.0 - tail) if total else weights, asked.length_s
-    )
+    sums = np.cumsum(weights)
+    # The last of the sums, and not another sum: the last share must be 1 to the last bit.
+    shares = sums / sums[-1] if sums.size else sums
+    return ReuseLaw(intervals, shares * (1.0 - tail), asked.length_s)
 
 
 def weigh(machine: Machine, sizes: Integers, ages_s: Floats) -> Floats:
@@ -170,11 +170,16 @@ def find_limit(machine: Machine, asked: Asked) -> float | None:
     return float(weights[order[best - 1]]) if best else 0.0
 
 
-def draw_ghosts(asked: Asked, measured: Machine, *, tail: float, seed: int) -> Ghosts:
+def draw_ghosts(
+    asked: Asked, measured: Machine, *, tail: float, seed: int, are_old_gone: bool = False
+) -> Ghosts:
     """Draw the files of the past; `measured` is the machine that the log was measured on.
 
     Where the log says what a first get found, its interval is drawn again until the weight of the file at the
     get is on the same side of the limit (`find_limit`).
+
+    With `are_old_gone`, files that were last used longer ago than the log lasts are on no disk, however
+    large, unless their first get found them: how long ago that was is a guess.
     """
     rng = np.random.default_rng([seed, 6])
     law, limit = find_law(asked, tail), find_limit(measured, asked)
@@ -191,6 +196,8 @@ def draw_ghosts(asked: Asked, measured: Machine, *, tail: float, seed: int) -> G
     is_hit = asked.evidence[wrong] == 1
     longest = np.maximum(asked.length_s, asked.after_s[wrong]) / (1.0 - rng.random(wrong.size))
     intervals[wrong] = np.where(is_hit, asked.after_s[wrong], longest)
+    if are_old_gone:
+        intervals[(intervals >= asked.length_s) & (asked.evidence != 1)] = np.inf
     return Ghosts(
         files=np.concatenate([asked.files, -1 - np.arange(asked.last_sizes.size)]),
         sizes=np.concatenate([asked.sizes, asked.last_sizes]),
@@ -203,7 +210,8 @@ def draw_ghosts(asked: Asked, measured: Machine, *, tail: float, seed: int) -> G
 
 def lay_ghosts(ghosts: Ghosts, machine: Machine, *, room_bytes: float) -> pl.DataFrame:
     """Return the files of the past that fit into `room_bytes`, the lightest first, as an inventory."""
-    order = np.argsort(weigh(machine, ghosts.sizes, ghosts.ages_s), kind="stable")
+    there = np.flatnonzero(np.isfinite(ghosts.ages_s))
+    order = there[np.argsort(weigh(machine, ghosts.sizes[there], ghosts.ages_s[there]), kind="stable")]
     kept = order[np.cumsum(ghosts.sizes[order]) <= room_bytes]
     return pl.DataFrame(
         {"file": ghosts.files[kept], "size_bytes": ghosts.sizes[kept], "age_s": ghosts.ages_s[kept]},

@@ -2,6 +2,7 @@
 
 from datetime import datetime, timedelta
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -59,10 +60,12 @@ def test_a_log_with_paths_is_run_on_any_disk(filled: Warehouse) -> None:
     log = make_log(6, seed=2, per_day=150)
     assert given.trace["file"].n_unique() == log["file"].n_unique()
     assert set(given.trace.filter(pl.col("direction") == "get")["origin"]) == {"tape", "trace"}
-    missed = []
+    missed, widths = [], []
     for name, size in (("small", MEASURED // 3), ("same", MEASURED), ("large", 4 * MEASURED)):
         plan = plan_run(given, make_disk(size), seed=1, measured_on=make_disk(MEASURED))
         said = "\n".join(describe_plan(plan))
+        gone = {end: bool(np.isinf(ghosts.ages_s).any()) for end, ghosts in plan.brackets.items()}
+        assert gone == {"least": False, "most": True}
         assert plan.calibration is not None
         assert f"calibrated on the first two thirds: {plan.calibration.get_count:,} gets" in said
         assert "Note:" not in said
@@ -70,10 +73,19 @@ def test_a_log_with_paths_is_run_on_any_disk(filled: Warehouse) -> None:
         with filled.connect(Role.READER) as connection:
             run = get_run(connection, name)
             shown = "\n".join(describe_run(connection, run))
-        counts = run.options["missed_counts"]
-        assert {"0.03", "0.1"} <= set(counts)
-        own = counts[str(run.options["tail"])]
+        counts = run.options["missed_bracket"]
+        own = counts["own"]
+        assert counts["least"] - 5 < own < counts["most"] + 5  # other files are drawn
         assert f"{own:,} gets miss" in shown
+        assert f"; {counts['least']:,} with 0.03, and {counts['most']:,} with " in shown
+        assert (plan.exchanged is None) == (name != "large") == ("replaced the measured" not in shown)
+        if plan.exchanged is not None:
+            inventory = plan.exchanged.inventory
+            expected = sum(replay(given.trace, 4 * MEASURED, inventory))
+            count = run.options["exchange"]["missed_count"]
+            assert count == pytest.approx(expected, rel=0.02)
+            assert f"{count:,} gets would miss: {count - own:,} more, nine tenths of them in the" in shown
+            assert inventory["size_bytes"].sum() < 0.8 * MEASURED < plan.held.inventory["size_bytes"].sum()
         assert run.totals["staged_count"] + run.totals["joined_count"] == own
         missed.append(own)
         # Only the machine of the log can agree with what was measured.
@@ -84,7 +96,9 @@ def test_a_log_with_paths_is_run_on_any_disk(filled: Warehouse) -> None:
             assert run.options["evident_count"] == count
             assert count / 2 < run.options["agreeing_count"] <= count
             assert f"of {count:,} first gets of files from before the log" in shown
+        widths.append(counts["most"] - counts["least"])
     assert missed[0] > 1.5 * missed[2]
+    assert widths[2] > 2 * widths[1] + 20  # what the log cannot say matters on a larger disk
 
 
 def test_another_disk_is_refused_where_the_log_has_no_paths(filled: Warehouse) -> None:

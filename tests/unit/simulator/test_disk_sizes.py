@@ -72,14 +72,18 @@ def test_a_demanding_log_without_its_past_misses_as_with_it(script: Path, tmp_pa
     found = calibrate(log, make_large_disk(384), seed=1)
     assert found is not None
 
-    def count(size: int, tail: float) -> int:
-        ghosts = draw_ghosts(find_asked(log), make_large_disk(384), tail=tail, seed=1)
+    def count(size: int, tail: float, *, are_old_gone: bool = False) -> int:
+        ghosts = draw_ghosts(asked, make_large_disk(384), tail=tail, seed=1, are_old_gone=are_old_gone)
         run = run_with_ghosts(log, make_large_disk(size), ghosts, seed=1)
         return int((log["direction"] == "get").sum()) - int(find_hits(run).sum())
 
+    asked = find_asked(log)
     for size, truth in truths.items():
         missed, expected = count(size, found.tail), int((truth & is_later).sum())
         print(f"{size} GB: {missed:,} gets miss, in truth {expected:,} ({missed / expected - 1:+.1%})")
         if size <= 768:
             assert missed == pytest.approx(expected, rel=0.1), size
-    print(f"bracket at {size} GB: {count(size, LEAST_TAIL):,} to {count(size, MOST_TAIL):,}")
+    least, most = count(size, LEAST_TAIL), count(size, MOST_TAIL, are_old_gone=True)
+    print(f"bracket at {size} GB: {least:,} to {most:,}")
+    assert least <= missed <= most
+    assert least <= expected <= most

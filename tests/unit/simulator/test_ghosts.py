@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tapewise.simulator.calibrations import calibrate, check_hits, find_hits, run_with_ghosts
@@ -69,6 +69,7 @@ def test_the_law_weighs_an_interval_by_how_often_it_can_be_seen():
     st.lists(st.floats(0.0, 99.0), max_size=8), st.lists(st.floats(0.0, 100.0), min_size=1, max_size=8),
     st.floats(0.0, 0.9), st.integers(0, 9),
 )  # fmt: skip
+@example([0.0] * 7 + [2.0], [3.0], 0.0, 0)
 def test_a_file_is_last_used_before_the_log(intervals, after, tail, seed):
     asked = replace(
         find_asked(make_uses((0, "get", 1, 5, None))), intervals_s=np.array(intervals), length_s=100.0
@@ -113,6 +114,25 @@ def test_the_lightest_are_laid_and_a_file_nobody_asks_for_mirrors_a_last_use():
     laid = [lay_ghosts(ghosts, MACHINE, room_bytes=room)["file"].to_list() for room in (4e6, 13e6, 18e6)]
     assert laid == [[], [-1, -2], [-1, -2, 1]]
     assert weigh(MACHINE, np.array([1]), np.array([3601.0])).tolist() == [2 * np.sqrt(2)]
+
+
+def test_at_most_all_files_that_are_older_than_the_log_are_gone():
+    """The log has no interval, so all are longer than it; the second get found its file, which is thus there.
+
+    Files 3 and 4 give a limit between hits and misses.
+    """
+    uses = make_uses(
+        (0, "get", 1, 5_000_000, None), (10, "get", 2, 5_000_000, True), (20, "get", 3, 5_000_000, False),
+        (30, "get", 3, 5_000_000, True),
+    )  # fmt: skip
+    asked = find_asked(uses)
+    kept, gone = (
+        draw_ghosts(asked, MACHINE, tail=1.0, seed=1, are_old_gone=are_gone) for are_gone in (False, True)
+    )
+    assert np.isfinite(kept.ages_s).all()
+    assert np.isinf(gone.ages_s).tolist() == [True, False, True, False, False, False]
+    assert lay_ghosts(kept, MACHINE, room_bytes=1e9).height == 6
+    assert lay_ghosts(gone, MACHINE, room_bytes=1e9)["file"].sort().to_list() == [-3, -2, -1, 2]
 
 
 def test_the_disk_is_filled_with_ghosts_then_with_older_files():

@@ -1,0 +1,33 @@
+"""What a plan says of a disk that replaces a smaller one."""
+
+import numpy as np
+import pytest
+
+from tapewise.simulator.plans import find_transition, has_larger_disk
+from tests.unit.simulator.builders import make_machine, make_tapes
+from tests.unit.simulator.reuse import GB, make_disk
+
+
+@pytest.mark.parametrize(
+    ("own", "exchanged", "transition_s"),
+    [
+        # Ten more: the ninth comes at 900 s, and at 1,000 s if the one of 700 s is not additional.
+        ([0] * 12, [1] * 9 + [0, 0, 1], 900.0),
+        ([0] * 6 + [1] + [0] * 5, [1] * 11 + [0], 1000.0),
+        ([0, 1], [1, 0], 0.0),
+        ([1, 1], [1, 0], 0.0),
+    ],
+)
+def test_a_transition_lasts_until_nine_tenths_of_the_additional_misses(own, exchanged, transition_s):
+    submitted_s = np.arange(1, len(own) + 1) * 100.0
+    assert find_transition(submitted_s, np.array(own, bool), np.array(exchanged, bool)) == transition_s
+
+
+def test_only_a_larger_disk_that_purges_can_replace_one():
+    small, large = make_disk(9 * GB), make_disk(10 * GB)
+    assert has_larger_disk(large, small)
+    assert not has_larger_disk(small, large)
+    assert not has_larger_disk(small, small)
+    endless = make_machine(tapes=make_tapes(), disk__lv_bytes=10 * GB)
+    assert not has_larger_disk(endless, small)
+    assert not has_larger_disk(make_disk(200 * GB), endless)
