@@ -178,6 +178,8 @@ class Dataset:
             return studies.write_study(self.name, with_filters=with_filters)
         if not self.is_function:
             return f"SELECT * FROM mart.{self.name}"  # noqa: S608  # one of VIEWS
+        if self.name in OF_LAST_DAYS:
+            return self._write_last_days(with_filters=with_filters)
         choice = write_choice(self.name, with_filters=with_filters)
         arguments = ["archive => chosen.archive"]
         accepted = self._read_metadata()["arguments"]
@@ -185,10 +187,7 @@ class Dataset:
             arguments += ["since => chosen.starts_at", "until => chosen.ends_at"]
         if with_filters:
             if self.name not in OF_OWN_DAYS | OF_CLOSED_DAY:
-                since = write_since("chosen")
-                if self.name in OF_LAST_DAYS:
-                    since = f"greatest({since}, {write_last_days(OF_LAST_DAYS[self.name])})"
-                arguments.append(f"since => {since}")
+                arguments.append(f"since => {write_since('chosen')}")
                 arguments.append(f"until => {write_time('to_dttm', 'chosen')}")
             arguments += [
                 f"{name} => chosen.{name}"
@@ -198,9 +197,6 @@ class Dataset:
                 if name in accepted
             ]
         else:
-            if self.name in OF_LAST_DAYS:
-                since = write_last_days(OF_LAST_DAYS[self.name], with_filters=False)
-                arguments.append(f"since => {since}")
             arguments += [f"{name} => chosen.{name}" for name in ASKED if (self.name, name) in CHOSEN]
         if self.name in MORE_ARGUMENTS:
             arguments.append(MORE_ARGUMENTS[self.name])
@@ -214,6 +210,35 @@ class Dataset:
         return (
             f"SELECT {columns}\nFROM (\n{choice}\n) AS chosen{period}\n{groupings}"
             f"CROSS JOIN LATERAL mart.{self.name}(\n{call}\n) AS answers{counted}"
+        )
+
+    def _write_last_days(self, *, with_filters: bool) -> str:
+        """Write the query of a function that reads facts of the last days of the range.
+
+        The range is found first, in a query of its own. If it were joined, PostgreSQL could find it again for
+        each fact, of all months.
+        """
+        choice = write_choice(self.name, with_filters=with_filters)
+        period = write_period("chosen", with_filters=with_filters)
+        since = write_last_days(OF_LAST_DAYS[self.name], with_filters=with_filters)
+        until = "NULL::timestamptz"
+        if with_filters:
+            since = f"greatest({write_since('chosen')}, {since})"
+            until = f"({write_time('to_dttm', 'chosen')})::timestamptz"
+        arguments = [
+            "archive => (SELECT archive FROM asked)",
+            "since => (SELECT since FROM asked)",
+            "until => (SELECT until FROM asked)",
+        ]
+        if with_filters:
+            accepted = self._read_metadata()["arguments"]
+            arguments += [f"{name} => {write_value(name)}" for name in ASKED if name in accepted]
+        call = ",\n".join(f"    {argument}" for argument in arguments)
+        columns = ", ".join([*(sql for sql, _ in MORE_COLUMNS.get(self.name, {}).values()), "answers.*"])
+        return (
+            f"WITH asked AS MATERIALIZED (\nSELECT\n    chosen.archive,\n    chosen.timezone,\n"
+            f"    {since} AS since,\n    {until} AS until\nFROM (\n{choice}\n) AS chosen{period}\n)\n"
+            f"SELECT {columns}\nFROM asked AS chosen\nCROSS JOIN mart.{self.name}(\n{call}\n) AS answers"
         )
 
     def _read_metadata(self) -> dict[str, Any]:
