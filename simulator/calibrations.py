@@ -15,7 +15,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
-from tapewise.simulator.demand.ghosts import MOST_TAIL, Asked, Ghosts, draw_ghosts, find_asked
+from tapewise.simulator.demand.ghosts import Asked, Ghosts, draw_ghosts, find_asked
+from tapewise.simulator.demand.tails import MOST_TAIL
 from tapewise.simulator.inventories import find_default_fill, lay_on_disk
 from tapewise.simulator.machines import Machine
 from tapewise.simulator.results import Run

@@ -13,7 +13,7 @@ from psycopg.rows import class_row
 from tapewise.schema.errors import SimulationError
 from tapewise.schema.texts import escape_controls
 from tapewise.simulator.capacities import format_size
-from tapewise.simulator.demand.ghosts import LEAST_TAIL, MOST_TAIL
+from tapewise.simulator.demand.tails import LEAST_TAIL, MOST_TAIL
 from tapewise.simulator.libraries import Library, Writes
 from tapewise.simulator.machines import Machine, Store
 from tapewise.simulator.outages import Outage

@@ -15,15 +15,9 @@ from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.errors import SimulationError
 from tapewise.simulator.archives import Outcome, check_name, write_archive
 from tapewise.simulator.calibrations import Calibration, calibrate, find_hits, run_with_ghosts
-from tapewise.simulator.demand.ghosts import (
-    DEFAULT_TAIL,
-    LEAST_TAIL,
-    MOST_TAIL,
-    Ghosts,
-    draw_ghosts,
-    find_asked,
-)
+from tapewise.simulator.demand.ghosts import Ghosts, draw_ghosts, find_asked
 from tapewise.simulator.demand.streams import spread_arrivals
+from tapewise.simulator.demand.tails import DEFAULT_TAIL, LEAST_TAIL, MOST_TAIL
 from tapewise.simulator.demand.traces import Demand, check_trace
 from tapewise.simulator.inputs import Requests
 from tapewise.simulator.inventories import DiskFiles, find_default_fill, lay_on_disk

@@ -1890,11 +1890,12 @@ class Mart:
             side: a or b
             direction: put, get, or all
             quantity: what is measured - requests, bytes, under way (transfers at a time), none under
-                way, transfer time, open time, stage time (once per stage), found on disk (hits; of gets
-                with evidence), joined a stage (another request's; of gets for which that is known),
-                total time (from request to end); and for simulated archives the time by cause, as in
-                mart.request_waits - wait for user limit, wait for port, wait for file, wait for drive,
-                load of tape, wait for room, latency, staging alone, transfer alone, contention
+                way, transfer time, open time (of one direction), stage time (once per stage), found on
+                disk (hits; of gets with evidence), joined a stage (another request's; of gets for which
+                that is known), total time (from request to end); and for simulated archives the time by
+                cause, as in mart.request_waits - wait for user limit, wait for port, wait for file,
+                wait for drive, load of tape, wait for room, latency, staging alone, transfer alone,
+                contention
             statistic: mean, per day, or share (0 to 1; for a cause, of the requests that waited for it
                 at all)
             unit: s, 1/day, bytes/day or 1
@@ -2022,7 +2023,8 @@ class Mart:
         Columns:
             side: a or b
             direction: put, get, or all
-            quantity: what is measured - transfer time, open time, stage time (of gets), total time
+            quantity: what is measured - transfer time, open time (of one direction), stage time (of
+                gets), total time
             statistic: p50, p90 or p99
             unit: s
             replicate: number of the replicate; 0 is the logged data, with each block drawn once

@@ -73,11 +73,8 @@ def _describe(detection: Detection) -> list[str]:
         if fit.fit_count
     ]
     best = detection.fits[0]
-    if detection.known_prefix is not None and detection.behind_prefix is not None:
-        lines.append(
-            f"  behind what {detection.known_prefix.kept_by} writes before each line, they are lines of"
-            f" {detection.behind_prefix.name}: give --strip '{detection.known_prefix.pattern}'"
-        )
+    if suggestion := detection.suggest_prefix():
+        lines.append(f"  {suggestion[0]}: give {suggestion[1]}")
     elif not best.fit_count:
         lines.append("  none of them is a line of any format: see `tapewise formats`")
     elif found is None:

@@ -112,11 +112,10 @@ def _settle_format(detection: Detection) -> Format:
         raise LogFileError(
             f"{detection.path}: no format detected: all lines looked at are blank", hint="Give --format."
         )
-    if detection.known_prefix is not None and detection.behind_prefix is not None:
+    if suggestion := detection.suggest_prefix():
         raise LogFileError(
-            f"{detection.path}: no format detected, but behind what {detection.known_prefix.kept_by} writes"
-            f" before each line, its lines are of {detection.behind_prefix.name}",
-            hint=f"Give --strip '{detection.known_prefix.pattern}' (in tapewise.toml, the key is `strip`).",
+            f"{detection.path}: no format detected as they are, but {suggestion[0]}",
+            hint=f"Give {suggestion[1]} (in tapewise.toml, the keys are `strip` and `format`).",
         )
     if not detection.fits[0].fit_count:
         raise LogFileError(

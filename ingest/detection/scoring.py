@@ -58,8 +58,9 @@ class Detection:
 
     `line_count` nonblank lines were examined at these `places` of the file: the beginning, middle and end, or
     all of it. `fits` contains every format, the best first. `is_unfinished` is true if the file is empty, or
-    is a single line without a newline. If no format fits the lines as they are, but `behind_prefix` does
-    once what a known program writes before each line is removed, `known_prefix` is what to remove.
+    is a single line without a newline. If no format fits the lines as they are, but one fits most of them
+    once what a known program writes before each line is removed, `known_prefix` is what to remove, and
+    `behind_prefix` is how the file then looks.
     """
 
     path: Path
@@ -68,7 +69,7 @@ class Detection:
     fits: tuple[FormatFit, ...]
     is_unfinished: bool = False
     known_prefix: KnownPrefix | None = None
-    behind_prefix: Format | None = None
+    behind_prefix: "Detection | None" = None
 
     @property
     def is_whole(self) -> bool:
@@ -79,6 +80,21 @@ class Detection:
     def format(self) -> Format | None:
         """The detected format, or None."""
         return choose_format(self.fits)
+
+    def suggest_prefix(self) -> tuple[str, str] | None:
+        """Say which lines there are behind a known prefix, and which options read them; or None."""
+        if self.known_prefix is None or self.behind_prefix is None:
+            return None
+        best = self.behind_prefix.fits[0]
+        share = "they are" if best.fit_count == best.line_count else f"{describe_share(best)} are"
+        options = f"--strip '{self.known_prefix.pattern}'"
+        if self.behind_prefix.format is None:
+            options += f" --format {best.format.name}"
+        return (
+            f"behind what {self.known_prefix.kept_by} writes before each line, {share} lines of"
+            f" {best.format.name}",
+            options,
+        )
 
 
 def choose_format(fits: Sequence[FormatFit]) -> Format | None:
@@ -151,8 +167,10 @@ def _examine_behind_prefixes(
                 bare.append(replace(sample, lines=strip_prefix(sample.lines, known.pattern)))
     for (place, known), behind in zip(prefixes.items(), _examine(bare), strict=True):
         detection = found[place]
-        if isinstance(detection, Detection) and isinstance(behind, Detection) and behind.format is not None:
-            found[place] = replace(detection, known_prefix=known, behind_prefix=behind.format)
+        if isinstance(detection, Detection) and isinstance(behind, Detection):
+            best = behind.fits[0]
+            if 2 * best.fit_count > max(behind.line_count, 2 * detection.fits[0].fit_count):
+                found[place] = replace(detection, known_prefix=known, behind_prefix=behind)
     yield from found
 
 

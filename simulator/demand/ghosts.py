@@ -29,9 +29,6 @@ Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 Booleans = npt.NDArray[np.bool_]
 
-# The part of the uses whose file was last used longer ago than the log lasts. No log can say it.
-DEFAULT_TAIL = 0.05
-LEAST_TAIL, MOST_TAIL = 0.03, 0.10
 _DRAW_COUNT = 60
 # Intervals of almost the length of the log are seen so seldom that a single one would weigh too much.
 _LEAST_SEEN = 0.02

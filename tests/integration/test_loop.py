@@ -83,8 +83,12 @@ def test_removing_the_bursts_turns_the_waits_red(example: Warehouse) -> None:
     simulate(example, "even", read_example_requests(example), arrivals="even")
     red = name_differences(compare(example, "built", "even"))
     assert {("all", "contention"), ("put", "contention"), ("all", "transfer time")} <= red
-    # The requests, bytes and transfers are the same; only the arrival times differ.
-    assert not {"requests", "bytes", "transfer alone", "found on disk"} & {quantity for _, quantity in red}
+    # The requests, bytes and transfers are the same; only the arrival times differ, and with them how uneven the
+    # requests are and at which hours they come.
+    assert not {"bytes", "transfer alone", "found on disk", "size", "users"} & {
+        quantity for _, quantity in red
+    }
+    assert {each.statistic for each in found.different if each.quantity == "requests"} == {"dispersion"}
 
 
 def test_another_seed_and_the_model_of_the_requests_turn_nothing_red(example: Warehouse) -> None:

@@ -31,6 +31,17 @@ def test_the_sql_command_imports_nothing_that_it_does_not_need() -> None:
     assert done.stdout == "set()\n"
 
 
+def test_every_command_is_found_without_the_packages_of_extras() -> None:
+    """Its help is shown then, and its message says which extra it needs. `tapewise compare` needs none."""
+    script = (
+        "import click, sys; sys.modules.update(dict.fromkeys(('numba', 'sklearn', 'duckdb', 'dask')));"
+        "from tapewise.cli import cli; context = click.Context(cli);"
+        "print([name for name in cli.list_commands(context) if cli.get_command(context, name) is None])"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr, done.returncode) == ("[]\n", "", 0)
+
+
 @pytest.mark.parametrize(
     ("typed", "offered"), [("tapewise coverage", "coverage"), ("tapewise sql --time", "--timezone")]
 )

@@ -270,18 +270,31 @@ def test_files_examined_together_are_examined_like_single_ones(
         ("2024-03-05T09:14:22+0000 mover1 hsi: ", "rsyslog or journald"),
         ("Mar  5 09:14:22 mover1 hsi[4711]: ", "syslog"),
         ("<134>Mar 15 09:14:22 mover1 hsi[4711]: ", "syslog"),
-        ("<134>1 2024-03-05T09:14:22Z mover1 hsi 4711 - [a@1 b=\"c\"] ", "syslog (RFC 5424)"),
+        ("May 04 11:23:01.123456 mover1 hsi[4711]: ", "syslog"),
+        ("<134>1 2024-03-05T09:14:22Z mover1 hsi 4711 - - ", "syslog (RFC 5424)"),
+        ('<134>1 - mover1 hsi 4711 - [a@1 b="c"][d@2 e="\\]"] ', "syslog (RFC 5424)"),
         ("2024-03-05T09:14:22.250000000Z stderr F ", "a container's runtime (CRI)"),
     ],
 )  # fmt: skip
 def test_what_known_programs_write_before_lines_is_found(before, kept_by, tmp_path):
     found = detect_format(write(tmp_path, (before + HSI) * 20 + "cut\n"))
-    assert (found.format, found.behind_prefix) == (None, FORMATS["hsi"])
+    assert (found.format, found.behind_prefix.format) == (None, FORMATS["hsi"])
     assert found.known_prefix.kept_by == kept_by
     assert detect_format(write(tmp_path, before + HSI), found.known_prefix.pattern).format is FORMATS["hsi"]
+    write(tmp_path, (before + HSI) * 20 + "cut\n")
     choices = read_formats([tmp_path / "a.log"])
     [failure] = choices.failures.values()
-    assert f"--strip '{found.known_prefix.pattern}'" in failure.hint
+    assert f"--strip '{found.known_prefix.pattern}' (in" in failure.hint
+
+
+def test_a_syslog_that_others_share_is_recognised(tmp_path):
+    own = "Mar  5 09:14:22 mover1 hsi[4711]: " + HSI
+    other = "Mar  5 09:14:22 mover1 sshd[17]: session opened\n"
+    path = write(tmp_path, (own * 10 + other) * 10)
+    said, options = detect_format(path).suggest_prefix()
+    assert said.endswith("90.9 % are lines of hsi")
+    assert options.endswith(" --format hsi")
+    assert detect_format(write(tmp_path, own * 10 + other * 10)).suggest_prefix() is None
 
 
 def test_no_prefix_is_suggested_where_one_was_given_or_nothing_fits_behind_it(tmp_path):

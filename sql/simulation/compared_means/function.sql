@@ -207,6 +207,8 @@ parts AS (
             blocks.direction = 'get'
             OR part.quantity NOT IN ('stage time', 'found on disk', 'joined a stage')
         )
+        -- Of both directions together, it would mostly show how many of them are gets, which wait for tapes.
+        AND (blocks.direction <> 'all' OR part.quantity <> 'open time')
 ),
 
 weights AS (

@@ -68,6 +68,7 @@ observations AS MATERIALIZED (
     WHERE
         observation.value_s IS NOT NULL
         AND (of_direction.direction = 'get' OR observation.quantity <> 'stage time')
+        AND (of_direction.direction <> 'all' OR observation.quantity <> 'open time')
 ),
 
 sorted AS MATERIALIZED (

@@ -7,7 +7,8 @@ import polars as pl
 import pytest
 
 from tapewise.simulator.calibrations import calibrate, find_hits, run_with_ghosts
-from tapewise.simulator.demand.ghosts import LEAST_TAIL, MOST_TAIL, draw_ghosts, find_asked
+from tapewise.simulator.demand.ghosts import draw_ghosts, find_asked
+from tapewise.simulator.demand.tails import LEAST_TAIL, MOST_TAIL
 from tapewise.simulator.inventories import lay_on_disk
 from tapewise.simulator.machines import Machine
 from tapewise.simulator.runs import run_trace
