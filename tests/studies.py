@@ -1,4 +1,4 @@
-"""Chooses the studies to run: those of the code that the branch changes, and an eighth of the others.
+"""Chooses the studies to run: those of the code that the branch changes, and a tenth of the others.
 
 A study is a test that takes a second or more, or one of many that take as long together. It is marked
 `@pytest.mark.study("sql/cache", ...)` with the folders and files whose code it checks. Which eighth runs
@@ -14,7 +14,7 @@ from _pytest.mark import ParameterSet
 
 from tests.sql.touched import TREE, ask_git, find_base
 
-ONE_IN = int(os.environ.get("TAPEWISE_TEST_STUDIES_ONE_IN", "8"))
+ONE_IN = int(os.environ.get("TAPEWISE_TEST_STUDIES_ONE_IN", "10"))
 # What runs on this version has run on a newer one, so all of it is a study of the code that uses the server.
 IS_REPEATED = os.environ.get("TAPEWISE_TEST_POSTGRES") == "16"
 OF_SERVER = pytest.mark.study("migrations", "schema", "sql", "tests/sql").mark
