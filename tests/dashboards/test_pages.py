@@ -136,7 +136,10 @@ def check_click(browser: Browser, name: str) -> None:
         before = find_answers(browser, rows)
         cell.click()
     elif name == "transfers":
-        bars = page.locator("[data-test-chart-name^='Median rates of gets'] canvas").bounding_box()
+        canvas = "[data-test-chart-name^='Median rates of gets'] canvas"
+        # After a picture at a phone's width, charts get their own width again one by one.
+        page.wait_for_function(f'document.querySelector("{canvas}").getBoundingClientRect().width > 450')
+        bars = page.locator(canvas).bounding_box()
         assert bars is not None
         clicked = {"interface": "pftp"}  # the first and highest bar
         rows, command = "The transfers behind the charts", "tapewise explain row transfers "
