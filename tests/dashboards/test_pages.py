@@ -136,11 +136,13 @@ def check_click(browser: Browser, name: str) -> None:
         before = find_answers(browser, rows)
         cell.click()
     elif name == "transfers":
-        canvas = "[data-test-chart-name^='Median rates of gets'] canvas"
+        canvas = page.locator("[data-test-chart-name^='Median rates of gets'] canvas")
         # After a picture at a phone's width, charts get their own width again one by one.
-        page.wait_for_function(f'document.querySelector("{canvas}").getBoundingClientRect().width > 450')
-        bars = page.locator(canvas).bounding_box()
-        assert bars is not None
+        waited_ms = 0
+        while (bars := canvas.bounding_box()) is None or bars["width"] < 450:
+            assert waited_ms < TIMEOUT_MS
+            page.wait_for_timeout(250)
+            waited_ms += 250
         clicked = {"interface": "pftp"}  # the first and highest bar
         rows, command = "The transfers behind the charts", "tapewise explain row transfers "
         before = find_answers(browser, rows)
