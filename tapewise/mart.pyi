@@ -2163,8 +2163,8 @@ class Mart:
                 fewer than two weeks
             held_bytes_high: upper end of its 95 % interval; null without an opening balance, or with
                 fewer than two weeks
-            written_bytes_per_day: bytes put a day
-            moved_bytes_per_day: bytes put and got a day
+            written_bytes_per_day: bytes put a day, as far as sizes are known; null where none is
+            moved_bytes_per_day: bytes put and got a day; null where no size of one of the two is known
             mean_rate_bytes_per_s: moved_bytes_per_day over a day's 86,400 s
             peak_rate_bytes_per_s: the mean rate times peak_rate_per_mean_rate, the rate to provide for
                 the busiest ten minutes

@@ -114,7 +114,7 @@ def _settle_format(detection: Detection) -> Format:
         )
     if suggestion := detection.suggest_prefix():
         raise LogFileError(
-            f"{detection.path}: no format detected as they are, but {suggestion[0]}",
+            f"{detection.path}: no format detected, but {suggestion[0]}",
             hint=f"Give {suggestion[1]} (in tapewise.toml, the keys are `strip` and `format`).",
         )
     if not detection.fits[0].fit_count:

@@ -104,9 +104,17 @@ known_weeks AS (
 moved AS (
     SELECT
         days.archive,
-        coalesce(sum(days.size_bytes) FILTER (WHERE days.direction = 'put'), 0)::double precision
-            AS put_bytes,
-        coalesce(sum(days.size_bytes) FILTER (WHERE days.direction = 'get'), 0)::double precision AS got_bytes
+        -- 0 if nothing was moved, and null if no size of what was moved is known.
+        CASE
+            WHEN bool_or(days.direction = 'put')
+                THEN sum(days.size_bytes) FILTER (WHERE days.direction = 'put')
+            ELSE 0
+        END::double precision AS put_bytes,
+        CASE
+            WHEN bool_or(days.direction = 'get')
+                THEN sum(days.size_bytes) FILTER (WHERE days.direction = 'get')
+            ELSE 0
+        END::double precision AS got_bytes
     FROM
         mart.daily_activity(
             archive => compute_forecast.archive,
