@@ -5,7 +5,8 @@
 reads the catalogue of an upgraded warehouse and `sql/*/*/metadata.yaml`. A dataset is a view of mart, or a
 call of one of mart's functions. The dashboard's filters are the arguments of the call, so that the function
 reads only the requested months. choices.py contains the defaults for filters that choose nothing. marks.py,
-medians.py, notes.py, sources.py and studies.py contain datasets that are neither a view nor a call.
+medians.py, notes.py, report_links.py, sources.py and studies.py contain datasets that are neither a view nor
+a call.
 """
 
 import argparse
@@ -18,7 +19,7 @@ from typing import Any
 import psycopg
 import yaml
 
-from tapewise.dashboards import marks, medians, notes, sources, studies
+from tapewise.dashboards import marks, medians, notes, report_links, sources, studies
 from tapewise.dashboards.choices import (
     ASKED,
     PERIODS,
@@ -39,7 +40,7 @@ DATABASE_UUID = "f5fb4be1-67e8-5b04-a4cb-19b6a3c94d3f"
 NAMESPACE = uuid.UUID(DATABASE_UUID)
 
 VIEWS = [
-    *("archive_summaries", "archives", "line_fates", "recorded_changes", "source_states"),
+    *("archives", "line_fates", "recorded_changes", "source_states"),
     *("transfers", "workload_classes", "workload_models"),
 ]
 FUNCTIONS = [
@@ -140,10 +141,12 @@ WRITERS: dict[str, Callable[..., str]] = {
     marks.NAME: marks.write_marks,
     medians.NAME: medians.write_medians,
     notes.NAME: notes.write_notes,
+    report_links.NAME: report_links.write_summaries,
     sources.NAME: sources.write_sources,
 }
 # Datasets with more columns than a view, and the descriptions of the others.
 OF_VIEWS = {
+    report_links.NAME: ("archive_summaries", report_links.METADATA),
     "study_runs": ("study_results", studies.METADATA["study_runs"]),
     sources.NAME: ("source_states", sources.METADATA),
 }

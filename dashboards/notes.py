@@ -18,6 +18,7 @@ from tapewise.dashboards.choices import (
     write_since,
     write_time,
     write_value,
+    write_word,
 )
 
 ASSETS = Path(__file__).parent / "assets"
@@ -312,14 +313,6 @@ def write_notes(*, with_filters: bool) -> str:
         pages=",\n".join(f"        ({_quote(page)})" for page in pages),
         client_pages=",\n".join(f"        ({_quote(page)})" for page in client_pages),
     )
-
-
-def write_word(name: str) -> str:
-    """SQL for a name as one word of a shell. Logs may contain any text, and people paste the command."""
-    # Within single quotes, a shell expands nothing. A single quote itself is put between double quotes.
-    # `concat` would make a word of a null, which has to leave out its option.
-    quoted = f"""'''' || replace({name}, '''', '''"''"''') || ''''"""
-    return f"CASE WHEN {name} ~ '^[[:alnum:]._-]+$' THEN {name} ELSE {quoted} END"
 
 
 def _list_charts() -> list[tuple[Any, ...]]:
