@@ -71,6 +71,7 @@ FUNCTIONS = [
     "request_quantiles",
     "residual_blocks",
     "selected_mounts",
+    "selected_requests",
     "selected_transfers",
     "size_times",
     "stage_times",
@@ -110,7 +111,7 @@ CHOSEN = {
 OF_OWN_DAYS = {"morning_figures", "reject_news"}
 OF_CLOSED_DAY = {"failures"}
 # Functions that read facts, so that they are asked about the last days of the range only, and how many.
-OF_LAST_DAYS = {"selected_mounts": 7, "selected_transfers": 1}
+OF_LAST_DAYS = {"selected_mounts": 7, "selected_requests": 1, "selected_transfers": 1}
 
 # Columns that come before the function's own: their SQL and description by name.
 _SHOWN_ON = {
@@ -119,6 +120,8 @@ _SHOWN_ON = {
         "starts_on, or the first day of its week or month if the range is longer than 100 days or two years",
     )
 }
+_OPEN_GROUP = "1 + width_bucket(answers.open_s, ARRAY[8, 60, 130]::double precision[])"
+_OPEN_GROUP_NAME = f"(ARRAY['disk', 'seek', 'library', 'shelf or contention'])[{_OPEN_GROUP}]"
 MORE_COLUMNS: dict[str, dict[str, tuple[str, str]]] = {
     "class_days": _SHOWN_ON,
     "daily_activity": _SHOWN_ON,
@@ -126,6 +129,12 @@ MORE_COLUMNS: dict[str, dict[str, tuple[str, str]]] = {
     "idle_windows": _SHOWN_ON,
     "request_quantiles": {
         "role": ("chosen.role", "the archive's role in the comparison, by which it keeps its colour")
+    },
+    # A click on a chart with these columns filters the rows. The groups are those of open_time_clusters.
+    "selected_requests": {
+        "size_class": ("mart.size_class(answers.size_bytes) AS size_class", "class of its size"),
+        "group_number": (f"{_OPEN_GROUP} AS group_number", "place of its open time among SDSC's groups"),
+        "group_name": (f"{_OPEN_GROUP_NAME} AS group_name", "name of that group"),
     },
     "selected_transfers": {"timezone": ("chosen.timezone", "the archive's time zone")},
 }

@@ -25,7 +25,10 @@ ASSETS = Path(__file__).parent / "assets"
 NAME = "page_notes"
 # Functions that only cover gets, whatever the filter says. For other functions, the chart's own condition
 # shows the direction.
-OF_GETS = {"cache_hits", "open_time_bins", "open_time_clusters", "recall_latencies", "stage_times"}
+OF_GETS = {
+    *("cache_hits", "open_time_bins", "open_time_clusters", "recall_latencies", "selected_requests"),
+    "stage_times",
+}
 # A get adds and removes nothing.
 OF_PUTS = {"net_growth"}
 OF_ONE_INTERFACE = {"residual_blocks", "size_times"}

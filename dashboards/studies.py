@@ -139,28 +139,30 @@ FROM (
     ) AS runs
 ) AS found"""
 
-# The curves, and the point of the machine file's own disk: with its own rule if that was replayed, or else
-# with the first one by name.
+# The curves, and as a level line what the machine file's own disk misses: with its own rule if that was
+# replayed, or else with the first one by name.
 _CURVES = """
 SELECT
     curves.policy AS curve,
     curves.capacity_bytes,
-    curves.miss_ratio,
-    curves.miss_count,
-    curves.get_count
+    curves.miss_ratio
 FROM mart.cache_curves AS curves
 WHERE curves.study = (SELECT chosen.study FROM chosen)
 UNION ALL
-SELECT 'disk as in the file', own.capacity_bytes, own.miss_ratio, own.miss_count, own.get_count
+SELECT 'disk as in the file', sizes.capacity_bytes, own.miss_ratio
 FROM (
-    SELECT curves.*
+    SELECT curves.study, curves.miss_ratio
     FROM mart.cache_curves AS curves
     WHERE curves.study = (SELECT chosen.study FROM chosen) AND curves.is_as_in_file
     ORDER BY
         curves.policy = (SELECT min(runs.machine #>> '{purge,policy}') FROM runs) DESC NULLS LAST,
         curves.policy
     LIMIT 1
-) AS own"""
+) AS own
+INNER JOIN (
+    SELECT DISTINCT curves.study, curves.capacity_bytes
+    FROM mart.cache_curves AS curves
+) AS sizes ON own.study = sizes.study"""
 
 _FIGURES = """
 SELECT
@@ -301,13 +303,11 @@ _NAME = {"option": "what was changed in the machine file, as typed"}
 METADATA: dict[str, dict[str, Any]] = {
     "study_curves": {
         "summary": "What disks of other sizes and rules would have missed of a study's gets.",
-        "one_row_is": "one row per rule and size, and one for the disk as in the machine file",
+        "one_row_is": "one row per size and rule, and one with what the machine file's own disk misses",
         "columns": {
             "curve": "rule by which the disk drops files, or `disk as in the file`",
             "capacity_bytes": "size of the disk",
             "miss_ratio": "share of the gets that missed",
-            "miss_count": "gets that missed",
-            "get_count": "all gets",
         },
     },
     "study_figures": {
