@@ -13,7 +13,7 @@ LINE_UNITS = 2.6
 MARGIN_UNITS = 4
 # The charts that say what is shown, and what to print: Superset's own prints leave charts out.
 FIRST = {
-    "archive_shown": " · to read at once or to print: the report, at the right of the table",
+    "archive_shown": " · to read at once or to print: the report, in the table above",
     "study_shown": "",
 }
 # Pages in the order of their links; others follow by name.

@@ -129,8 +129,8 @@ def test_a_dashboard_is_drawn_completely(browser: Browser, pictures: Path, name:
 # The cells that are clicked: the table, the column's place, and its name in the rows behind.
 CLICKS = {
     "tape": [
+        ("Volumes with errors", 1, "cartridge"),
         ("Drives with errors", 1, "drive"),
-        ("How long the steps of mounts took", 1, "type"),
     ],
     "cache-and-latency": [
         ("Hit ratio by size", 1, "size"),
@@ -144,7 +144,7 @@ ROWS = {
 
 
 def check_click(browser: Browser, name: str) -> None:
-    """A click on a page about transfers or tapes leads to the rows behind it, with the command for each."""
+    """A click on a page about transfers, hits or tapes leads to the rows behind it, with the command for each."""
     page = browser.page
     if name in ("tape", "cache-and-latency"):
         for table, place, column in CLICKS[name]:
