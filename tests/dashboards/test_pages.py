@@ -144,7 +144,7 @@ ROWS = {
 
 
 def check_click(browser: Browser, name: str) -> None:
-    """A click on a page about transfers, hits or tapes leads to the rows behind it, with the command for each."""
+    """A click on transfers, hits or tapes leads to the rows behind, with the command for each."""
     page = browser.page
     if name in ("tape", "cache-and-latency"):
         for table, place, column in CLICKS[name]:
