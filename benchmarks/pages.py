@@ -2,10 +2,9 @@
 
     python -m benchmarks.pages --keep FOLDER
 
-serves the dashboards of the warehouse of `benchmarks.answers`, which it makes if it is not in FOLDER, and
-opens each page in a browser, once as a rehearsal and then without the answers in Superset's cache. It
-requires Superset's environment and Debian's chromium. Run `tapewise refresh` on the home first, which
-prepares envelopes.
+serves the dashboards of the warehouse of `benchmarks.answers`, which it makes and refreshes if it is not in
+FOLDER, and opens each page in a browser, once as a rehearsal and then without the answers in Superset's
+cache. It requires Superset's environment and Debian's chromium.
 
 For each page, it prints the CPU time of the database and of Superset, and the elapsed time until all charts
 have loaded. From each, that of a page without charts in the same run is subtracted. They are the minimum of
@@ -17,6 +16,7 @@ status is 1 if a query takes longer.
 import argparse
 import json
 import shutil
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -83,6 +83,8 @@ def main() -> None:
         if not (folder / "peer.duckdb").exists():
             fill(folder / "home", folder, arguments.rows, WEEKS)
             run_apart(copy_to_duckdb, folder / "home", folder / "peer.duckdb")
+            command = [sys.executable, "-m", "tapewise", "--home", str(folder / "home"), "refresh"]
+            subprocess.run(command, check=True)
         service = Service(read_settings(home=folder / "home"), arguments.port)
         try:
             service.start()
