@@ -36,7 +36,7 @@ from tapewise.schema.writing.request_rollups import add_requests, sum_requests
 from tapewise.schema.writing.stage_cells import add_stages, sum_stages
 from tapewise.simulator.inputs import Requests
 from tapewise.simulator.machines import Machine
-from tapewise.simulator.results import TIME_COLUMNS, Run
+from tapewise.simulator.results import STORED_IN, TIME_COLUMNS, Run
 
 SOURCE = "simulation"
 _TOTAL_COLUMNS = (
@@ -292,10 +292,9 @@ def _write_study(
     )
     long = long.with_columns(archive_id=pl.lit(archive_id, pl.Int32))
     copy_frame(connection, simulation_samples, _fit(long, simulation_samples))
-    # The table has no column of its own for the time to locate a file, which is part of the load there.
-    waits = facts.select("archive_id", "transfer_id", *TIME_COLUMNS).with_columns(
-        load_wait_s=pl.col("load_wait_s") + pl.col("locate_wait_s")
-    )
+    waits = facts.select("archive_id", "transfer_id", *TIME_COLUMNS)
+    for part, whole in STORED_IN.items():
+        waits = waits.with_columns(pl.col(whole) + pl.col(part))
     copy_frame(connection, request_waits, _fit(waits, request_waits))
 
 

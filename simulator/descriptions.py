@@ -15,6 +15,7 @@ from tapewise.schema.texts import escape_controls
 from tapewise.simulator.capacities import format_size
 from tapewise.simulator.demand.tails import LEAST_TAIL, MOST_TAIL
 from tapewise.simulator.libraries import Library, Writes
+from tapewise.simulator.limits import COLUMNS as LIMITED_COLUMNS
 from tapewise.simulator.machines import Machine, Store
 from tapewise.simulator.outages import Outage
 from tapewise.simulator.results import STORED_TIMES, Level, Outages
@@ -27,7 +28,8 @@ _ORDERS = {"arrival": "in order of arrival", "record": "in order of record", "ne
 # The names of the causes in the table, in the order of STORED_TIMES.
 _CAUSES = ("user", "port", "file", "drive", "load", "room", "latency", "staging", "transfer", "contention")
 _QUEUES = {
-    "user": "their user's limit", "port": "a port", "file": "another request for their file",
+    "user": "their user's limit", "limit": "another limit", "port": "a port",
+    "file": "another request for their file",
     "drive": "a drive", "load": "a load", "locate": "the way to the file", "space": "room on disk",
 }  # fmt: skip
 # A calibrated machine whose hit ratio is further from the measured one is not the measured one.
@@ -90,6 +92,7 @@ def describe_machine(machine: Machine) -> Iterator[str]:
     yield escape_controls(f"  {machine.title}")
     yield f"  {machine.ports.count:,} ports, of which a user gets {machine.users.limit_count:,} at a time"
     yield f"  disk: {format_size(machine.disk.capacity_bytes)} on {machine.disk.chain_count:,} chains"
+    yield from map(escape_controls, _describe_limits(machine))
     if purge := machine.purge:
         yield (
             f"  purge: from {purge.high_ratio * 100:g}% to {purge.low_ratio * 100:g}%, by {purge.policy};"
@@ -107,6 +110,21 @@ def describe_machine(machine: Machine) -> Iterator[str]:
         yield "  tapes: none"
     for outage in machine.outages:
         yield f"  out of service: {_describe_outage(outage)}"
+
+
+def _describe_limits(machine: Machine) -> Iterator[str]:
+    columns = ("user", *LIMITED_COLUMNS)
+    for column in columns:
+        limit = getattr(machine.limits, column, None)
+        if limit is not None:
+            parts = [f"{limit.default_count:,} at a time"] if limit.default_count else []
+            parts += [f"{name} {count:,}" for name, count in limit.exceptions.items()]
+            yield f"  limit by {column}: {', '.join(parts)}"
+    for column in columns:
+        priority = getattr(machine.priorities, column, None)
+        if priority is not None:
+            parts = [f"{name} {rank}" for name, rank in priority.exceptions.items()]
+            yield f"  priority by {column}: {', '.join([*parts, f'others {priority.default}'])}"
 
 
 def _describe_outage(outage: Outage) -> str:
@@ -170,6 +188,11 @@ def describe_plan(plan: "Plan") -> Iterator[str]:
             f"  {plan.demand.early_get_count:,} gets come before the put of their file, and read what was"
             f" there; {plan.demand.overwriting_count:,} puts overwrite a file, which takes room until purged"
         )
+    gates = plan.demand.gates
+    for column, count in gates.unknown_counts.items():
+        yield f"  the {column} of {count:,} requests is unknown: limits.{column} does not limit them"
+    for place in gates.absent:
+        yield escape_controls(f"  {place} concerns no request")
     measured_count = plan.options.get("measured_outage_count")
     if measured_count is not None:
         yield f"  outages as measured: {measured_count:,} were recorded in that time (`tapewise outages add`)"

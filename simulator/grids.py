@@ -28,6 +28,7 @@ from tapewise.simulator.variants import Variant
 # sum of waits), by cause.
 LOST = {
     "user": "user_wait_s",
+    "limit": "limit_wait_s",
     "port": "port_wait_s",
     "file": "file_wait_s",
     "drive": "drive_wait_s",
@@ -36,6 +37,7 @@ LOST = {
 }
 WAITS = (
     "user_wait_s",
+    "limit_wait_s",
     "port_wait_s",
     "file_wait_s",
     "drive_wait_s",

@@ -21,6 +21,7 @@ from pydantic import Discriminator, Field, Tag, ValidationError, field_validator
 
 from tapewise.schema.errors import MachineError
 from tapewise.simulator.libraries import Cartridges, Drives, Library, Locate, Recalls, Writes
+from tapewise.simulator.limits import Limits, Priorities, list_columns
 from tapewise.simulator.outages import Outage, check_outages
 from tapewise.simulator.parts import Bytes, Count, Interval, Part, Rate, Ratio, Seconds
 from tapewise.simulator.policies import RANKS, format_size_age, parse_policy
@@ -32,7 +33,7 @@ Exponent = Annotated[float, Field(ge=0, le=16, multiple_of=0.5)]
 
 
 class Users(Part):
-    """The limit on one user's simultaneous transfers."""
+    """The limit on one user's simultaneous transfers; `limits.py` has those of others."""
 
     limit_count: Count
 
@@ -268,6 +269,8 @@ class Machine(Part):
 
     title: str
     users: Users
+    limits: Limits | None = None
+    priorities: Priorities | None = None
     ports: Ports
     network: Network
     latency: Latency
@@ -290,6 +293,11 @@ class Machine(Part):
     def robot_count(self) -> int:
         """The robots; 0 where the file does not describe them."""
         return self.tapes.robots.count if isinstance(self.tapes, Library) else 0
+
+    @property
+    def trace_columns(self) -> list[str]:
+        """The columns that a trace must have besides those that each trace has."""
+        return list_columns(self.limits, self.priorities)
 
     @model_validator(mode="after")
     def _check_outages(self) -> Self:

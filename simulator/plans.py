@@ -21,7 +21,7 @@ from tapewise.simulator.demand.tails import DEFAULT_TAIL, LEAST_TAIL, MOST_TAIL
 from tapewise.simulator.demand.traces import Demand, check_trace
 from tapewise.simulator.inputs import Requests
 from tapewise.simulator.inventories import DiskFiles, find_default_fill, lay_on_disk
-from tapewise.simulator.kernel.tables import DRIVE, FILE, PHASES, PORT, SPACE, USER
+from tapewise.simulator.kernel.tables import DRIVE, FILE, LIMIT, PHASES, PORT, SPACE, USER
 from tapewise.simulator.machines import Machine
 from tapewise.simulator.results import Run
 from tapewise.simulator.runs import Progress, run_trace
@@ -44,6 +44,7 @@ _WAITED_FOR = {
     FILE: "another request for the same file",
     PORT: "a port",
     USER: "their user's limit",
+    LIMIT: "another limit",
 }
 
 

@@ -4,11 +4,12 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
-from tapewise.simulator.kernel.tables import DRIVE, FILE, LATENCY, LOAD, LOCATE, PORT, SPACE, USER
+from tapewise.simulator.kernel.tables import DRIVE, FILE, LATENCY, LIMIT, LOAD, LOCATE, PORT, SPACE, USER
 
 # The columns that contain parts of a job's time, and the phase that each of them measures.
 WAITS = {
     "user_wait_s": USER,
+    "limit_wait_s": LIMIT,
     "port_wait_s": PORT,
     "file_wait_s": FILE,
     "drive_wait_s": DRIVE,
@@ -18,8 +19,9 @@ WAITS = {
     "latency_s": LATENCY,
 }
 TIME_COLUMNS = (*WAITS, "staging_s", "transfer_s", "contention_s")
-# In the warehouse, `load_wait_s` includes `locate_wait_s`.
-STORED_TIMES = tuple(name for name in TIME_COLUMNS if name != "locate_wait_s")
+# In the warehouse, these are included in others.
+STORED_IN = {"limit_wait_s": "user_wait_s", "locate_wait_s": "load_wait_s"}
+STORED_TIMES = tuple(name for name in TIME_COLUMNS if name not in STORED_IN)
 
 
 @dataclass(frozen=True)
@@ -117,8 +119,9 @@ class Run:
 
     `jobs` has one row for each row of the trace, in the same order. `TIME_COLUMNS` add up to the job's time:
 
-    - waits for the user's limit, a port, another job that writes or stages the file, a drive, the load of the
-      tape, the drive's way to the file, and space on disk;
+    - waits for the user's limit, the limit of its account, client or class of service, a port, another job
+      that writes or stages the file, a drive, the load of the tape, the drive's way to the file, and space on
+      disk;
     - the latency;
     - the time that staging and transfer would take without other jobs;
     - `contention_s`, the additional time they took because other jobs used the same network and chains.

@@ -56,7 +56,7 @@ def make_world(machine: Machine, demand: Demand, *, seed: int, sample_s: float, 
     files, unstored = _make_files(machine, demand)
     shelves = make_shelves(library, demand, files.size_bytes, seed=seed)
     cartridge_count = len(shelves.cartridges)
-    queue_count = demand.user_count + range_count + len(pools) + 2 + file_count + cartridge_count
+    queue_count = demand.gates.count + range_count + len(pools) + 2 + file_count + cartridge_count
     queues = make_records("queues", queue_count)
     queues.head = -1
     jobs = make_records("jobs", job_count + 1 + len(shelves.drives))
@@ -65,6 +65,7 @@ def make_world(machine: Machine, demand: Demand, *, seed: int, sample_s: float, 
     part = jobs[:job_count]
     part.submitted_s, part.is_put = demand.submitted_s, demand.is_put
     part.user, part.file = demand.user, demand.file
+    part.priority = demand.gates.priorities
     part.size_bytes = np.maximum(demand.size_bytes, machine.disk.smallest_transfer_bytes)
     bounds = [one.over_bytes for one in machine.ports.ranges]
     part.range = np.searchsorted(bounds, demand.size_bytes, side="left") - 1
@@ -96,7 +97,8 @@ def make_world(machine: Machine, demand: Demand, *, seed: int, sample_s: float, 
         phase_counts=counts,
         files=files,
         queues=queues,
-        users=make_records("users", demand.user_count),
+        gates=_make_gates(demand),
+        job_gates=np.where(demand.gates.of_jobs < 0, -1, demand.gates.of_jobs + demand.user_count),
         ports=make_records("ports", machine.ports.count),
         ranges=ranges,
         pools=pools,
@@ -135,7 +137,6 @@ def _make_numbers(machine: Machine, demand: Demand, pool_count: int, sample_s: f
     numbers = make_records("machine", 1)
     one, disk, tapes = numbers[0], machine.disk, machine.tapes
     one.job_count = len(demand.submitted_s)
-    one.user_limit = machine.users.limit_count
     one.is_joint = machine.ports.queueing == "joint"
     one.put_latency_s, one.get_latency_s = machine.latency.put_s, machine.latency.get_s
     one.disk_bytes = disk.capacity_bytes
@@ -155,7 +156,7 @@ def _make_numbers(machine: Machine, demand: Demand, pool_count: int, sample_s: f
     if isinstance(tapes, Library):
         _set_library(one, tapes)
     one.sample_s = sample_s
-    one.range_queue = demand.user_count
+    one.range_queue = demand.gates.count
     one.pool_queue = one.range_queue + len(machine.ports.ranges)
     one.space_queue = one.pool_queue + pool_count
     one.joint_queue = one.space_queue + 1
@@ -245,6 +246,12 @@ def _make_files(machine: Machine, demand: Demand) -> tuple[Records, Integers]:
     held.is_stored = demand.inventory_is_stored | (not has_store)
     files[demand.inventory] = held
     return files, demand.inventory[~held.is_stored]
+
+
+def _make_gates(demand: Demand) -> Records:
+    gates = make_records("gates", demand.gates.count)
+    gates.limit = np.concatenate([demand.gates.user_limits, demand.gates.limits])
+    return gates
 
 
 def _count_loads(machine: Machine, demand: Demand) -> int:

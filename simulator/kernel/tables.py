@@ -20,6 +20,7 @@ Integers: TypeAlias = npt.NDArray[np.int64]
 PHASES = (
     "unborn",
     "user",  # waits for its user's token
+    "limit",  # waits for the token of another limit
     "port",  # waits for a port
     "latency",
     "transfer",  # moves between client and disk
@@ -31,7 +32,9 @@ PHASES = (
     "staging",  # moves from tape to disk
     "done",
 )
-UNBORN, USER, PORT, LATENCY, TRANSFER, FILE, DRIVE, LOAD, LOCATE, SPACE, STAGING, DONE = range(len(PHASES))
+UNBORN, USER, LIMIT, PORT, LATENCY, TRANSFER, FILE, DRIVE, LOAD, LOCATE, SPACE, STAGING, DONE = range(
+    len(PHASES)
+)
 
 # Where a file is.
 ON_TAPE, COMING, ON_DISK = range(3)
@@ -74,7 +77,6 @@ _QUEUE = [("head", "i8"), ("tail", "i8")]
 DTYPES: dict[str, list[tuple[str, str]]] = {
     "machine": [
         ("job_count", "i8"),  # also the index of the storing process
-        ("user_limit", "i8"),
         ("is_joint", "?"),
         ("put_latency_s", "f8"),
         ("get_latency_s", "f8"),
@@ -173,6 +175,8 @@ DTYPES: dict[str, list[tuple[str, str]]] = {
         ("file", "i8"),
         ("size_bytes", "f8"),
         ("range", "i8"),
+        ("priority", "i8"),  # the highest goes first
+        ("gate_count", "i8"),  # how many of its tokens it has been given, in serialised queueing
         ("silo", "i8"),
         ("load_s", "f8"),
         ("phase", "i8"),
@@ -215,7 +219,7 @@ DTYPES: dict[str, list[tuple[str, str]]] = {
         ("whole_area", "f8"),
         ("whole_most", "f8"),
     ],
-    "users": [("active_count", "i8")],
+    "gates": [("active_count", "i8"), ("limit", "i8")],
     "ports": [("is_busy", "?")],
     "ranges": [("first", "i8"), ("last", "i8")],
     "pools": [
@@ -288,7 +292,8 @@ class World(NamedTuple):
     phase_counts: Integers
     files: Records
     queues: Records
-    users: Records
+    gates: Records  # the limits: those of the users, then others; each has the queue of its number
+    job_gates: Integers  # job x further limit: its gate; -1: none
     ports: Records
     ranges: Records
     pools: Records
