@@ -42,7 +42,7 @@ SOURCE = "simulation"
 _TOTAL_COLUMNS = (
     "event_count", "staged_count", "joined_count", "stored_count", "stored_bytes", "purge_count",
     "purged_count", "purged_bytes", "disk_used_bytes", "moved_bytes", "tapes", "levels",
-    "outages",
+    "outages", "failed_try_count", "given_up_count",
 )  # fmt: skip
 
 
@@ -207,7 +207,7 @@ def _write_facts(
     jobs = jobs.with_columns(line_number=pl.int_range(1, pl.len() + 1, dtype=pl.Int64), file_key="file")
     jobs = jobs.with_columns(
         line_hash=pl.col("line_number"), occurrence=0, ordinal=0, operation=pl.col("direction"),
-        is_failed=False, is_time_ambiguous=False, is_duration_coarse=False, is_duration_below_clock=False,
+        is_time_ambiguous=False, is_duration_coarse=False, is_duration_below_clock=False,
         is_size_saturated=False, is_rate_inconsistent=False, is_time_of_day_unknown=False, is_counted=True,
     )  # fmt: skip
     moved = writer.encode(transfers, _fit(jobs, transfers).drop("id"))
@@ -216,6 +216,7 @@ def _write_facts(
     staged = jobs.filter(pl.col("staged_at").is_not_null()).rename({"id": "transfer_id"})
     staged = staged.with_columns(
         line_number=jobs.height + pl.int_range(1, pl.len() + 1, dtype=pl.Int64),
+        is_failed=pl.lit(value=False),
         operation=pl.lit("stage"),
         started_at=pl.col("stage_began_at"),
         duration_s=pl.col("stage_s"),

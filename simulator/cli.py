@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
@@ -34,7 +34,7 @@ from tapewise.simulator.inputs import (
     read_file_requests,
     read_model_requests,
 )
-from tapewise.simulator.machines import find_machine
+from tapewise.simulator.machines import Machine, find_machine
 from tapewise.simulator.machines_cli import check_machine, show_machine
 
 if TYPE_CHECKING:  # importing it loads the compiler
@@ -185,7 +185,7 @@ def run(
             interface,
             rate_factor,
             seed,
-            machine.trace_columns,
+            machine,
         )
         plan = plan_run(
             given,
@@ -221,7 +221,7 @@ def _read_requests(
     interface: str | None,
     rate_factor: float,
     seed: int,
-    columns: Sequence[str],
+    machine: Machine,
 ) -> Requests:
     if trace_file is not None:
         return read_file_requests(trace_file)
@@ -237,7 +237,15 @@ def _read_requests(
                 seed=seed,
             )
     assert archive is not None
-    return read_archive(warehouse, archive, since=since, until=until, interface=interface, columns=columns)
+    return read_archive(
+        warehouse,
+        archive,
+        since=since,
+        until=until,
+        interface=interface,
+        columns=machine.trace_columns,
+        are_failures_simulated=machine.failures is not None,
+    )
 
 
 @contextmanager

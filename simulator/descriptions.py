@@ -31,6 +31,7 @@ _QUEUES = {
     "user": "their user's limit", "limit": "another limit", "port": "a port",
     "file": "another request for their file",
     "drive": "a drive", "load": "a load", "locate": "the way to the file", "space": "room on disk",
+    "retry": "their next try",
 }  # fmt: skip
 # A calibrated machine whose hit ratio is further from the measured one is not the measured one.
 MOST_OFF_RATIO = 0.02
@@ -93,6 +94,12 @@ def describe_machine(machine: Machine) -> Iterator[str]:
     yield f"  {machine.ports.count:,} ports, of which a user gets {machine.users.limit_count:,} at a time"
     yield f"  disk: {format_size(machine.disk.capacity_bytes)} on {machine.disk.chain_count:,} chains"
     yield from map(escape_controls, _describe_limits(machine))
+    if failures := machine.failures:
+        ratio = failures.ratio if isinstance(failures.ratio, str) else f"{failures.ratio:.2%}"
+        yield (
+            f"  failures: {ratio} of the tries; the next try after {failures.retry_after_s:g} s, at most"
+            f" {failures.most_retries:,} times"
+        )
     if purge := machine.purge:
         yield (
             f"  purge: from {purge.high_ratio * 100:g}% to {purge.low_ratio * 100:g}%, by {purge.policy};"
@@ -297,6 +304,11 @@ def describe_run(connection: psycopg.Connection, run: RunSummary) -> Iterator[st
     yield from _describe_levels(levels)
     if totals.get("tapes"):
         yield from _describe_tapes(totals["tapes"], levels, run.placement)
+    if totals.get("failed_try_count"):
+        yield (
+            f"  {totals['failed_try_count']:,} tries of transfers failed; {totals['given_up_count']:,}"
+            " requests were given up, or their file was (in the table, failed tries are part of transfer)"
+        )
     for outages in totals.get("outages", []):  # an earlier version had none
         yield _describe_outages(Outages(**outages))
     if run.unfinished_count:  # only from an earlier version, which kept unfinished runs

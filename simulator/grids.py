@@ -34,6 +34,7 @@ LOST = {
     "drive": "drive_wait_s",
     "space": "space_wait_s",
     "contention": "contention_s",
+    "failed": "retry_s",
 }
 WAITS = (
     "user_wait_s",
@@ -44,6 +45,7 @@ WAITS = (
     "load_wait_s",
     "locate_wait_s",
     "space_wait_s",
+    "retry_s",
 )
 # What a machine has a limited amount of, by its name in `Totals.levels`.
 USED = {"drive": "busy_drives", "robot": "busy_robots", "port": "busy_ports", "disk": "disk_used"}

@@ -134,7 +134,12 @@ def study(
                 check_name(loader, into)
         given = read_file_requests(trace_file) if trace_file is not None else None
         if archive is not None:
-            given = read_archive(warehouse, archive, columns=machine.trace_columns)
+            given = read_archive(
+                warehouse,
+                archive,
+                columns=machine.trace_columns,
+                are_failures_simulated=machine.failures is not None,
+            )
 
         def read_requests(seed: int) -> Requests:
             if given is not None:

@@ -28,9 +28,10 @@ from tapewise.simulator.machines import Machine
 _TRACE = """
     SELECT trace.submitted_at, trace.direction, trace.interface, trace.user_number, trace.file_number,
         trace.size_bytes, trace.origin, trace.left_out, trace.is_origin_assumed, trace.is_cached,
-        trace.is_file_known{columns}
+        trace.is_file_known, trace.is_failed{columns}
     FROM
-        mart.trace_requests(archive => %s, since => %s, until => %s, interface => %s, files => 'key') AS trace
+        mart.trace_requests(archive => %s, since => %s, until => %s, interface => %s, files => 'key',
+            failed => %s) AS trace
     {joins}
     ORDER BY trace.place
 """
@@ -65,6 +66,7 @@ _COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
     "is_unknown": pl.Boolean,
     "is_cached": pl.Boolean,
     "is_file_known": pl.Boolean,
+    "is_failed": pl.Boolean,
 }
 
 
@@ -77,6 +79,8 @@ class Requests:
     file is assumed to be on disk because its place is unknown. `measured_origin_count` counts the gets whose
     file begins where the measured machine had it, or is assumed to have had it. `outages_s` are the archive's
     recorded outages in the time of the requests, in seconds after the first; None for other requests.
+    `failed_ratio` is the share of requests that failed, of those of which the log says so, where the machine
+    makes its own failures; failed requests are left out then.
     """
 
     trace: pl.DataFrame
@@ -90,6 +94,7 @@ class Requests:
     unknown_origin_count: int = 0
     measured_origin_count: int = 0
     outages_s: tuple[tuple[float, float], ...] | None = None
+    failed_ratio: float | None = None
 
     @property
     def has_known_files(self) -> bool:
@@ -125,6 +130,7 @@ def read_archive_requests(
     until: datetime | None = None,
     interface: str | None = None,
     columns: Sequence[str] = (),
+    are_failures_simulated: bool = False,
 ) -> Requests:
     """Read the requests of an archive by the scenario rules of LLNL's model (`mart.trace_requests`).
 
@@ -145,6 +151,7 @@ def read_archive_requests(
             f"no archive is called '{archive}'", hint="`tapewise archives list` shows them."
         )
     kind, timezone = found
+    failed = "none" if are_failures_simulated else None
     places = [_PLACES[name] for name in columns]
     query = _TRACE.format(
         columns="".join(f", {place}" for place, _ in places),
@@ -153,7 +160,7 @@ def read_archive_requests(
     rows = read_frame(
         connection,
         query,
-        [archive, *place_range(since, until, timezone), interface],
+        [archive, *place_range(since, until, timezone), interface, failed],
         _COLUMNS | {name: pl.Int64 if name == "transfer_id" else pl.String for name in columns},
     )
     left_out = dict(rows.drop_nulls("left_out")["left_out"].value_counts().sort("left_out").iter_rows())
@@ -167,7 +174,7 @@ def read_archive_requests(
     is_unknown = trace["is_unknown"] & ~trace["is_file_known"]
     is_decided_here = pl.col("is_file_known") & (pl.col("origin") == "disk")
     trace = trace.with_columns(origin=pl.when(is_decided_here).then(pl.lit("tape")).otherwise("origin"))
-    trace = place_in_time(trace.drop("left_out", "is_unknown"), began_at)
+    trace = place_in_time(trace.drop("left_out", "is_unknown", "is_failed"), began_at)
     outages = connection.execute(_OUTAGES, [archive]).fetchall()
     return Requests(
         trace,
@@ -181,6 +188,7 @@ def read_archive_requests(
         int(is_unknown.sum()),
         _count_measured_origins(trace.filter(~pl.col("is_file_known"))),
         tuple(_place_outages(outages, began_at, float(trace["submitted_s"][-1]))),
+        rows["is_failed"].mean() if are_failures_simulated else None,  # None if it says of none
     )
 
 
@@ -192,12 +200,19 @@ def read_archive(
     until: datetime | None = None,
     interface: str | None = None,
     columns: Sequence[str] = (),
+    are_failures_simulated: bool = False,
 ) -> Requests:
     """Read the requests of an archive as `read_archive_requests` does, also with the column `account`."""
     read = ["transfer_id" if name == "account" else name for name in columns]
     with closing(warehouse.connect(Role.READER)) as reader:
         given = read_archive_requests(
-            reader, archive, since=since, until=until, interface=interface, columns=read
+            reader,
+            archive,
+            since=since,
+            until=until,
+            interface=interface,
+            columns=read,
+            are_failures_simulated=are_failures_simulated,
         )
     if "account" not in columns:
         return given

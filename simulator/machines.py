@@ -20,6 +20,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Discriminator, Field, Tag, ValidationError, field_validator, model_validator
 
 from tapewise.schema.errors import MachineError
+from tapewise.simulator.failures import MEASURED, Failures
 from tapewise.simulator.libraries import Cartridges, Drives, Library, Locate, Recalls, Writes
 from tapewise.simulator.limits import Limits, Priorities, list_columns
 from tapewise.simulator.outages import Outage, check_outages
@@ -274,6 +275,7 @@ class Machine(Part):
     ports: Ports
     network: Network
     latency: Latency
+    failures: Failures | None = None
     disk: Disk
     purge: Purge | None = None
     tapes: _Tapes | None = None
@@ -340,6 +342,23 @@ class Machine(Part):
         tables = self.model_dump(exclude_unset=True)
         tables["disk"]["lv_bytes"] = lv_bytes
         return parse_machine(tables, self.title)
+
+    def with_failures(self, measured_ratio: float | None, where: str) -> "Machine":
+        """Return the same machine with the measured ratio of failures instead of `as measured`.
+
+        `measured_ratio` is None if it is not known `where` the requests come from. Raises MachineError if the
+        machine needs it then.
+        """
+        if self.failures is None or self.failures.ratio != MEASURED:
+            return self
+        if measured_ratio is None:
+            raise MachineError(
+                f'failures: ratio = "as measured" needs an archive whose log says what failed, not {where}',
+                hint="Give the ratio as a number, such as 0.01.",
+            )
+        return self.model_copy(
+            update={"failures": self.failures.model_copy(update={"ratio": measured_ratio})}
+        )
 
     def with_outages(self, measured_s: Sequence[tuple[float, float]] | None, where: str) -> "Machine":
         """Return the same machine with the measured outages, as (beginning, end), instead of `as measured`.

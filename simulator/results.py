@@ -4,7 +4,18 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
-from tapewise.simulator.kernel.tables import DRIVE, FILE, LATENCY, LIMIT, LOAD, LOCATE, PORT, SPACE, USER
+from tapewise.simulator.kernel.tables import (
+    DRIVE,
+    FILE,
+    LATENCY,
+    LIMIT,
+    LOAD,
+    LOCATE,
+    PORT,
+    RETRY,
+    SPACE,
+    USER,
+)
 
 # The columns that contain parts of a job's time, and the phase that each of them measures.
 WAITS = {
@@ -16,11 +27,12 @@ WAITS = {
     "load_wait_s": LOAD,
     "locate_wait_s": LOCATE,
     "space_wait_s": SPACE,
+    "retry_s": RETRY,
     "latency_s": LATENCY,
 }
 TIME_COLUMNS = (*WAITS, "staging_s", "transfer_s", "contention_s")
 # In the warehouse, these are included in others.
-STORED_IN = {"limit_wait_s": "user_wait_s", "locate_wait_s": "load_wait_s"}
+STORED_IN = {"limit_wait_s": "user_wait_s", "locate_wait_s": "load_wait_s", "retry_s": "transfer_s"}
 STORED_TIMES = tuple(name for name in TIME_COLUMNS if name not in STORED_IN)
 
 
@@ -111,6 +123,8 @@ class Totals:
     overwriting_count: int = 0
     levels: dict[str, Level] = field(default_factory=dict)
     outages: tuple[Outages, ...] = ()
+    failed_try_count: int = 0
+    given_up_count: int = 0
 
 
 @dataclass(frozen=True)
@@ -123,9 +137,11 @@ class Run:
       that writes or stages the file, a drive, the load of the tape, the drive's way to the file, and space on
       disk;
     - the latency;
+    - `retry_s`: tries of the transfer that failed, from their first byte, and the time until the next try;
     - the time that staging and transfer would take without other jobs;
     - `contention_s`, the additional time they took because other jobs used the same network and chains.
 
+    `failed_count` is how many of its tries failed, and `is_failed` whether the request ended without success.
     `stage_s` is the time of the whole stage, from the request for a drive at `stage_began_s`. If a get waited
     for the stage of another job, `joined_row` is that job's row, from 0. It is null if the get waited for the
     put of its file. The port was granted at `granted_s`, and the first byte moved at `started_s`. A job that

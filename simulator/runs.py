@@ -26,6 +26,7 @@ from tapewise.simulator.kernel.tables import (
     LOCATE,
     PHASES,
     PORT,
+    RETRY,
     SAMPLE_COLUMNS,
     SPACE,
     STAGING,
@@ -58,6 +59,7 @@ _SAMPLED_PHASES = {
     "load_waits_count": LOAD,
     "locate_waits_count": LOCATE,
     "space_waits_count": SPACE,
+    "retry_waits_count": RETRY,
 }
 
 # What is kept as means and maxima, by its number in `World.levels`.
@@ -122,6 +124,8 @@ def _collect_jobs(world: World, trace: pl.DataFrame) -> pl.DataFrame:
     times = pl.DataFrame({name: np.ascontiguousarray(column) for name, column in columns.items()})
     stuck = [None if phase == DONE else PHASES[phase] for phase in jobs.phase]
     return trace.select("submitted_s", "direction", "user", "file", "size_bytes").with_columns(
+        pl.Series("is_failed", np.ascontiguousarray(jobs.is_failed)),
+        pl.Series("failed_count", np.ascontiguousarray(jobs.failed_count)),
         pl.Series("is_staged", np.ascontiguousarray(jobs.is_staged)),
         pl.when(pl.Series(jobs.joined_job) >= 0).then(pl.Series(jobs.joined_job)).alias("joined_row"),
         *(column.fill_nan(None) for column in times),
@@ -230,6 +234,8 @@ def _collect_totals(world: World, machine: Machine, demand: Demand) -> Totals:
         tapes=_collect_tapes(world) if isinstance(machine.tapes, Library) else None,
         levels=_collect_levels(world, machine, demand),
         outages=_collect_outages(world, machine, demand),
+        failed_try_count=int(state.failed_count),
+        given_up_count=int(world.jobs.is_failed.sum()),
     )
 
 

@@ -4,6 +4,7 @@ import numpy as np
 
 from tapewise.schema.errors import MachineError
 from tapewise.simulator.demand.traces import Demand
+from tapewise.simulator.failures import draw_failures
 from tapewise.simulator.kernel.tables import (
     DRIVE_STEPS,
     LEVELS,
@@ -56,7 +57,7 @@ def make_world(machine: Machine, demand: Demand, *, seed: int, sample_s: float, 
     files, unstored = _make_files(machine, demand)
     shelves = make_shelves(library, demand, files.size_bytes, seed=seed)
     cartridge_count = len(shelves.cartridges)
-    queue_count = demand.gates.count + range_count + len(pools) + 2 + file_count + cartridge_count
+    queue_count = demand.gates.count + range_count + len(pools) + 2 + file_count + cartridge_count + 1
     queues = make_records("queues", queue_count)
     queues.head = -1
     jobs = make_records("jobs", job_count + 1 + len(shelves.drives))
@@ -66,6 +67,7 @@ def make_world(machine: Machine, demand: Demand, *, seed: int, sample_s: float, 
     part.submitted_s, part.is_put = demand.submitted_s, demand.is_put
     part.user, part.file = demand.user, demand.file
     part.priority = demand.gates.priorities
+    part.fail_count, part.is_given_up = draw_failures(machine.failures, job_count, seed=seed)
     part.size_bytes = np.maximum(demand.size_bytes, machine.disk.smallest_transfer_bytes)
     bounds = [one.over_bytes for one in machine.ports.ranges]
     part.range = np.searchsorted(bounds, demand.size_bytes, side="left") - 1
@@ -76,10 +78,10 @@ def make_world(machine: Machine, demand: Demand, *, seed: int, sample_s: float, 
     ranges.last = [one.last - 1 for one in machine.ports.ranges]
     files.owner, files.cartridge = shelves.owners, shelves.file_cartridges
     files.position_bytes = shelves.positions_bytes
-    numbers = _make_numbers(machine, demand, len(pools), sample_s)
+    numbers = _make_numbers(machine, demand, len(pools), cartridge_count, sample_s)
     state = make_records("state", 1)
     state.unfinished_count = job_count
-    state.purge_s = state.store_s = state.lazy_s = np.inf
+    state.purge_s = state.store_s = state.lazy_s = state.retry_s = np.inf
     state.next_cartridge = shelves.filled_count
     state.free_robots = library.robots.count if library else 0
     state.disk_used_bytes = files.size_bytes[files.place == ON_DISK].sum()
@@ -133,7 +135,9 @@ def make_world(machine: Machine, demand: Demand, *, seed: int, sample_s: float, 
     )
 
 
-def _make_numbers(machine: Machine, demand: Demand, pool_count: int, sample_s: float) -> Records:
+def _make_numbers(
+    machine: Machine, demand: Demand, pool_count: int, cartridge_count: int, sample_s: float
+) -> Records:
     numbers = make_records("machine", 1)
     one, disk, tapes = numbers[0], machine.disk, machine.tapes
     one.job_count = len(demand.submitted_s)
@@ -162,6 +166,9 @@ def _make_numbers(machine: Machine, demand: Demand, pool_count: int, sample_s: f
     one.joint_queue = one.space_queue + 1
     one.file_queue = one.joint_queue + 1
     one.cartridge_queue = one.file_queue + len(demand.file_sizes)
+    one.retry_queue = one.cartridge_queue + cartridge_count
+    if machine.failures:
+        one.retry_after_s, one.failed_share = machine.failures.retry_after_s, machine.failures.moved_ratio
     one.get_class = disk.chain_count
     one.stage_class = 2 * disk.chain_count
     one.store_class = (2 + (tapes.chain_count if tapes else 0)) * disk.chain_count

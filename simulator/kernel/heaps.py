@@ -117,11 +117,20 @@ def append(world: World, queue: int, job: int) -> None:
 
 
 @compiled
+def append_last(world: World, queue: int, job: int) -> None:
+    """Put a job at the end of a queue, whatever its priority."""
+    line = world.queues[queue]
+    world.jobs[job].next = -1
+    if line.head < 0:
+        line.head = job
+    else:
+        world.jobs[line.tail].next = job
+    line.tail = job
+
+
+@compiled
 def prepend(world: World, queue: int, job: int) -> None:
     """Put a job before those of a queue with at most its priority."""
-    line = world.queues[queue]
-    if line.head < 0:
-        line.tail = job
     _insert(world, queue, job, world.jobs[job].priority + 1)
 
 

@@ -30,14 +30,15 @@ PHASES = (
     "locate",  # waits for the drive to move to the file
     "space",  # waits for space on disk
     "staging",  # moves from tape to disk
+    "retry",  # was tried and failed, or waits for the next try
     "done",
 )
-UNBORN, USER, LIMIT, PORT, LATENCY, TRANSFER, FILE, DRIVE, LOAD, LOCATE, SPACE, STAGING, DONE = range(
+UNBORN, USER, LIMIT, PORT, LATENCY, TRANSFER, FILE, DRIVE, LOAD, LOCATE, SPACE, STAGING, RETRY, DONE = range(
     len(PHASES)
 )
 
 # Where a file is.
-ON_TAPE, COMING, ON_DISK = range(3)
+ON_TAPE, COMING, ON_DISK, LOST = range(4)
 
 # The kinds of events on the heap.
 LATENCY_ENDS, LOAD_ENDS, STEP_ENDS = range(3)
@@ -106,6 +107,8 @@ DTYPES: dict[str, list[tuple[str, str]]] = {
         ("most_per_mount", "i8"),
         ("lazy_s", "f8"),
         ("open_count", "i8"),
+        ("retry_after_s", "f8"),
+        ("failed_share", "f8"),  # of its bytes, which a try that fails moves
         ("sample_s", "f8"),
         # The index of the first entry of each kind in `queues` and `classes`.
         ("range_queue", "i8"),
@@ -114,6 +117,7 @@ DTYPES: dict[str, list[tuple[str, str]]] = {
         ("joint_queue", "i8"),
         ("file_queue", "i8"),
         ("cartridge_queue", "i8"),
+        ("retry_queue", "i8"),
         ("get_class", "i8"),
         ("stage_class", "i8"),
         ("store_class", "i8"),
@@ -152,6 +156,8 @@ DTYPES: dict[str, list[tuple[str, str]]] = {
         ("next_draw", "i8"),
         ("stored_bytes", "f8"),
         ("stored_count", "i8"),
+        ("retry_s", "f8"),  # when the next failed transfer is tried again
+        ("failed_count", "i8"),  # tries that failed
         ("is_drive_wanted", "?"),  # drives and cartridges may have something to do
         ("lazy_s", "f8"),  # when the next unwanted cartridge goes back
         ("waiting_count", "i8"),  # cartridges that wait for a drive
@@ -185,6 +191,12 @@ DTYPES: dict[str, list[tuple[str, str]]] = {
         ("ticket", "i8"),
         ("next", "i8"),
         ("is_staged", "?"),
+        ("fail_count", "i8"),  # how many of its tries will fail
+        ("failed_count", "i8"),  # how many have failed
+        ("is_given_up", "?"),  # after these
+        ("is_failed", "?"),
+        ("retry_s", "f8"),
+        ("has_room", "?"),  # a put that was tried keeps its room on disk
         ("joined_job", "i8"),  # the job whose stage this job waited for
         ("transfer_alone_s", "f8"),
         ("staging_alone_s", "f8"),

@@ -22,6 +22,7 @@ from tapewise.simulator.cli import list_command
 from tapewise.simulator.comparisons_cli import compare
 from tapewise.simulator.demand.trace_files import complete_trace
 from tapewise.simulator.descriptions import describe_plan, describe_run, get_run, list_runs, style_warning
+from tapewise.simulator.failures import Failures
 from tapewise.simulator.inputs import Requests, place_in_time, read_archive, read_archive_requests
 from tapewise.simulator.limits import Limits
 from tapewise.simulator.machines import Machine, bundled_machine
@@ -151,10 +152,38 @@ def test_limits_and_priorities_read_their_columns_from_the_log(warehouse: Wareho
     described = list(describe_plan(plan))
     assert "  the client of 1 requests is unknown: limits.client does not limit them" in described
     keep_run(warehouse, "rebuilt", plan, now=NOW)
-    with pytest.raises(
-        TraceError, match="the trace has no column account, but the"
-    ):
+    with pytest.raises(TraceError, match="the trace has no column account, but the"):
         plan_run(read(warehouse, columns=["client"]), machine, seed=1)
+
+
+def test_failures_as_measured_replace_those_of_the_log(warehouse: Warehouse) -> None:
+    rows = make_transfers(60)
+    for number, row in enumerate(rows):
+        row["is_failed"] = number % 4 == 0
+    with warehouse.connect(Role.OWNER) as connection:
+        insert_rows(connection, {"archives": [{"name": "llnl", "timezone": ZONE}], "transfers": rows})
+    failures = Failures.model_validate({"ratio": "as measured", "retry_after_s": 60, "most_retries": 1})
+    machine = bundled_machine("llnl-unitree-1998").model_copy(update={"failures": failures})
+    assert read(warehouse).failed_ratio is None
+    given = read_archive(warehouse, "llnl", are_failures_simulated=True)
+    assert (given.failed_ratio, given.trace.height) == (0.25, 45)
+    outcome = simulate(warehouse, machine=machine, given=given)
+    totals = outcome.run.totals
+    assert totals.given_up_count > 0
+    ((failed, counted),) = ask(
+        warehouse,
+        "SELECT count(*) FILTER (WHERE is_failed), count(*) FROM mart.requests WHERE archive = 'rebuilt'",
+    )
+    assert (failed, counted) == (totals.given_up_count, 45)
+    ((lost_s,),) = ask(warehouse, "SELECT sum(transfer_s) FROM mart.request_waits WHERE archive = 'rebuilt'")
+    assert lost_s == pytest.approx(
+        outcome.run.jobs.select(pl.col("transfer_s") + pl.col("retry_s")).sum().item()
+    )
+    with warehouse.connect(Role.READER) as connection:
+        described = "\n".join(describe_run(connection, get_run(connection, "rebuilt")))
+    assert (
+        f"  {totals.failed_try_count:,} tries of transfers failed; {totals.given_up_count:,} req" in described
+    )
 
 
 def with_company(given: Requests) -> Requests:

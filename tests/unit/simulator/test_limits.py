@@ -236,6 +236,17 @@ def test_writes_have_priority_0_and_an_outage_keeps_the_order():
         ended[rank] = got.jobs["ended_s"].round(6).to_list()[:3]
     # The file is written before user 2's recall, or after it with priority 0, and after both with 1.
     assert ended == {-1: [31, 111, 151], 0: [31, 71, 151], 1: [31, 71, 111]}
+    # User 1's cartridge goes back after each recall, and its second one, although older, waits for the write.
+    tapes = make_library(drives=[ONE], cartridges=USERS, store=store, recalls={"most_per_mount": 1})
+    machine = make_library_machine(tapes, priorities={"user": {"default": -1}})
+    got = run_gets(machine, *gets((0, 1), (1, 1), (2, 2)), held=held)
+    assert got.jobs["ended_s"].round(6).to_list() == [31, 111, 151]
+    # Drive 1 reads the first and goes out; drive 2 reads user 2's, then the others in their order.
+    tapes = make_library(drives=[ONE | {"count": 2}], robots={"count": 9, "move_s": 4})
+    outages = [{"what": "drives", "begins_s": 20, "lasts_s": 900, "count": 1}]
+    machine = make_library_machine(tapes, outages=outages, priorities={"user": {"exceptions": {"2": 2}}})
+    got = run_gets(machine, *gets((0, 1), (1, 1), (12, 1), (13, 2)))
+    assert got.jobs["ended_s"].round(6).to_list() == [31, 91, 111, 71]
     machine = make_machine(tapes=make_tapes(), priorities={"user": {"exceptions": {"2": 1}}})
     jobs = (0, "get", 1, 1, 50), (1, "get", 1, 2, 50), (2, "get", 2, 3, 50)
     begun = run_trace(machine, make_trace(*jobs), seed=1).jobs["drive_wait_s"].to_list()
