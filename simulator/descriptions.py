@@ -151,6 +151,11 @@ def _describe_library(library: Library) -> Iterator[str]:
         for each in library.drives
     )
     yield f"  tapes: {drives}; {library.robots.count:,} robots"
+    for tier in library.tiers:
+        yield (
+            f"  {tier.share_ratio:.1%} of the full cartridges in tier {tier.name}: {tier.fetcher_count:,}"
+            f" fetchers, {tier.fetch_s:g} s each"
+        )
     cartridges, recalls = library.cartridges, library.recalls
     capacity = format_size(cartridges.capacity_bytes)
     yield f"  cartridges of {capacity}, filled by {cartridges.placement} (assumed)"
@@ -431,7 +436,11 @@ def _describe_tapes(
     hours = {name: seconds / 3600 for name, seconds in tapes["drive_s"].items()}
     robot_h = hours["fetch"] + hours["return"]
     robot = f"robot and waits for one {robot_h:,.1f}"
-    if robots := levels.get("busy_robots"):
+    tiers = tapes.get("tier_mounts")
+    if tiers:
+        robot = f"robots, fetchers and waits for them {robot_h:,.1f}"
+        yield f"  mounts by tier: {', '.join(f'{name} {count:,}' for name, count in tiers.items())}"
+    elif robots := levels.get("busy_robots"):
         moved_h = robots.total_s / 3600
         robot = f"robot {moved_h:,.1f}, wait for a robot {max(0.0, robot_h - moved_h):,.1f}"
     yield (

@@ -62,7 +62,8 @@ class TapeTotals:
 
     A mount counts when the cartridge is in the drive, and a dismount when it is back in its place.
     `recall_mount_count` counts the mounts in which a file was read, and `recall_count` the files. The waits
-    are the means of these recalls. `cartridge_count` counts those with data at the end.
+    are the means of these recalls. `cartridge_count` counts those with data at the end. `tier_mounts`
+    counts the mounts by tier, where the machine file has tiers.
     """
 
     mount_count: int
@@ -75,6 +76,7 @@ class TapeTotals:
     mean_drive_wait_s: float | None
     mean_load_wait_s: float | None
     mean_locate_wait_s: float | None
+    tier_mounts: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,7 @@ from tapewise.simulator.kernel.tables import (
     USER,
     World,
 )
-from tapewise.simulator.libraries import Library
+from tapewise.simulator.libraries import LIBRARY, Library
 from tapewise.simulator.machines import Machine
 from tapewise.simulator.outages import find_backlogs
 from tapewise.simulator.results import WAITS, Level, Outages, Run, TapeTotals, Totals
@@ -231,7 +231,7 @@ def _collect_totals(world: World, machine: Machine, demand: Demand) -> Totals:
         moved_bytes=dict(zip(_name_resources(machine), world.resources.moved_bytes.tolist(), strict=True)),
         early_get_count=demand.early_get_count,
         overwriting_count=demand.overwriting_count,
-        tapes=_collect_tapes(world) if isinstance(machine.tapes, Library) else None,
+        tapes=_collect_tapes(world, machine.tapes) if isinstance(machine.tapes, Library) else None,
         levels=_collect_levels(world, machine, demand),
         outages=_collect_outages(world, machine, demand),
         failed_try_count=int(state.failed_count),
@@ -239,10 +239,11 @@ def _collect_totals(world: World, machine: Machine, demand: Demand) -> Totals:
     )
 
 
-def _collect_tapes(world: World) -> TapeTotals:
+def _collect_tapes(world: World, library: Library) -> TapeTotals:
     state, drives, count = world.state[0], world.drives, int(world.machine.job_count[0])
     recalls = np.flatnonzero(world.jobs.stage_ended_s[:count] > 0)
     waits = world.spent[recalls].mean(axis=0).tolist() if len(recalls) else [None] * len(PHASES)
+    names = [LIBRARY, *(tier.name for tier in library.tiers)]
     spent = world.drive_spent.copy()
     spent[np.arange(len(drives)), drives.step] += state.now_s - drives.since_s
     return TapeTotals(
@@ -256,4 +257,5 @@ def _collect_tapes(world: World) -> TapeTotals:
         mean_drive_wait_s=waits[DRIVE],
         mean_load_wait_s=waits[LOAD],
         mean_locate_wait_s=waits[LOCATE],
+        tier_mounts=dict(zip(names, world.movers.mount_count.tolist(), strict=True)) if library.tiers else {},
     )

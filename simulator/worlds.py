@@ -22,7 +22,7 @@ from tapewise.simulator.libraries import Library
 from tapewise.simulator.machines import FixedLoad, Machine, Tapes
 from tapewise.simulator.outages import Window, list_windows, make_changes
 from tapewise.simulator.policies import parse_policy
-from tapewise.simulator.shelves import make_shelves
+from tapewise.simulator.shelves import make_movers, make_shelves
 
 UNLIMITED = 1e18
 FLOW_LIMIT = 20_000_000
@@ -83,7 +83,6 @@ def make_world(machine: Machine, demand: Demand, *, seed: int, sample_s: float, 
     state.unfinished_count = job_count
     state.purge_s = state.store_s = state.lazy_s = state.retry_s = np.inf
     state.next_cartridge = shelves.filled_count
-    state.free_robots = library.robots.count if library else 0
     state.disk_used_bytes = files.size_bytes[files.place == ON_DISK].sum()
     # If the machine never purges, the low mark is 0.
     state.steady_s = np.where(state.disk_used_bytes >= numbers.low_bytes, 0.0, -1.0)
@@ -130,7 +129,8 @@ def make_world(machine: Machine, demand: Demand, *, seed: int, sample_s: float, 
         drive_lists=np.zeros((len(shelves.drives), min(numbers.most_per_mount[0], file_count)), np.int64),
         drive_spent=np.zeros((len(shelves.drives), len(DRIVE_STEPS))),
         waiting=np.zeros(cartridge_count, np.int64),
-        robot_line=np.zeros(max(1, len(shelves.drives)), np.int64),
+        movers=make_movers(library),
+        mover_lines=np.zeros((1 + len(library.tiers if library else ()), max(1, drive_count)), np.int64),
         changes=make_changes(find_windows(machine, demand)),
     )
 
@@ -178,7 +178,7 @@ def _make_numbers(
 def _set_library(one: Records, library: Library) -> None:
     one.has_library = True
     one.cartridge_bytes, one.open_count = library.cartridges.capacity_bytes, library.cartridges.open_count
-    one.robot_count, one.robot_s = library.robots.count, library.robots.move_s
+    one.robot_count = library.robots.count
     one.is_by_record = library.recalls.order == "record"
     one.is_nearest = library.recalls.order == "nearest"
     one.most_per_mount, one.lazy_s = library.recalls.most_per_mount, library.recalls.lazy_s

@@ -101,7 +101,6 @@ DTYPES: dict[str, list[tuple[str, str]]] = {
         ("wraps_per_band", "i8"),
         ("wrap_count", "i8"),
         ("robot_count", "i8"),
-        ("robot_s", "f8"),
         ("is_by_record", "?"),
         ("is_nearest", "?"),
         ("most_per_mount", "i8"),
@@ -162,9 +161,6 @@ DTYPES: dict[str, list[tuple[str, str]]] = {
         ("lazy_s", "f8"),  # when the next unwanted cartridge goes back
         ("waiting_count", "i8"),  # cartridges that wait for a drive
         ("next_cartridge", "i8"),
-        ("free_robots", "i8"),
-        ("robot_count", "i8"),  # drives that wait for a robot
-        ("robot_head", "i8"),
         ("mount_count", "i8"),
         ("recall_mount_count", "i8"),
         ("dismount_count", "i8"),
@@ -172,7 +168,6 @@ DTYPES: dict[str, list[tuple[str, str]]] = {
         ("is_stopped", "?"),  # the whole archive is out of service
         ("stopped_s", "f8"),  # since when
         ("is_disk_out", "?"),
-        ("robots_out", "i8"),
     ],
     "jobs": [
         ("submitted_s", "f8"),
@@ -256,7 +251,18 @@ DTYPES: dict[str, list[tuple[str, str]]] = {
         ("done_count", "i8"),  # recalls taken into lists in this mount
         ("loading_count", "i8"),  # recalls that wait for the load
     ],
+    # The robots, then the fetchers of each tier.
+    "movers": [
+        ("free_count", "i8"),
+        ("out_count", "i8"),
+        ("fetch_s", "f8"),
+        ("return_s", "f8"),
+        ("head", "i8"),
+        ("waiting_count", "i8"),  # drives that wait for one
+        ("mount_count", "i8"),
+    ],
     "cartridges": [
+        ("tier", "i8"),  # the number of its movers
         ("drive", "i8"),
         ("place", "i8"),  # in `waiting`; -1: it does not wait for a drive
         ("end_bytes", "f8"),  # the end of data
@@ -335,7 +341,8 @@ class World(NamedTuple):
     drive_lists: Integers  # drive x place: the recalls that are served next
     drive_spent: Floats  # drive x step
     waiting: Integers  # the cartridges that wait for a drive, in no order
-    robot_line: Integers  # a ring of the drives that wait for a robot
+    movers: Records
+    mover_lines: Integers  # mover x place: a ring of the drives that wait for it
     changes: Records  # what goes out of service and comes back, in the order of time
 
 

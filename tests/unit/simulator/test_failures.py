@@ -7,12 +7,16 @@ import polars as pl
 import pytest
 
 from tapewise.schema.errors import MachineError
+from tapewise.simulator.demand.traces import check_trace
 from tapewise.simulator.failures import Failures, draw_failures
+from tapewise.simulator.kernel.events import run_events
+from tapewise.simulator.kernel.tables import COMING, ON_DISK
 from tapewise.simulator.machines import parse_machine
 from tapewise.simulator.results import TIME_COLUMNS
 from tapewise.simulator.runs import run_trace
+from tapewise.simulator.worlds import make_world
 from tests.unit.simulator import test_limits
-from tests.unit.simulator.builders import make_held, make_machine, make_tapes, make_trace
+from tests.unit.simulator.builders import make_held, make_machine, make_ports, make_tapes, make_trace
 from tests.unit.simulator.test_limits import make
 
 HALF = {"ratio": 0.5, "retry_after_s": 100, "most_retries": 2}
@@ -82,8 +86,11 @@ def test_without_contention_each_failure_costs_its_try_and_the_delay(queueing, s
     assert got.totals.failed_try_count == failed.sum() > 0
     assert got.totals.given_up_count == is_given_up.sum() > 0
     assert got.totals.unfinished_count == 0
-    moved = (served_s * 1000 * (failed * share + ~is_given_up)).sum()
-    assert got.totals.moved_bytes["network_in"] == pytest.approx(moved, rel=1e-9)
+    levels = got.totals.levels
+    assert levels["retry_waits"].total_s == pytest.approx(50 * retried.sum())
+    moved_s = (served_s * (failed * share + ~is_given_up)).sum()
+    assert levels["transfers"].total_s == pytest.approx(moved_s)
+    assert got.totals.moved_bytes["network_in"] == pytest.approx(moved_s * 1000, rel=1e-9)
     # Nothing is left of the puts that were given up, and what is tried again takes no more room.
     assert got.totals.disk_used_bytes == pytest.approx((served_s * 1000)[~is_given_up].sum())
 
@@ -147,6 +154,45 @@ def test_clients_try_again_by_their_own_clock_and_in_the_order_of_their_failures
     assert columns(run(machine, *jobs, seed=seed), "ended_s")[0] == [220, 220]
     machine = make_machine(failures=HALF, priorities=priorities)
     assert columns(run(machine, *jobs, seed=seed), "ended_s")[0] == [120, 140]
+
+
+@pytest.mark.parametrize("queueing", ["serialised", "joint"])
+def test_whatever_fails_every_token_lock_and_byte_is_accounted_for(queueing):
+    purge = {"high_ratio": 0.8, "low_ratio": 0.4, "keep_s": 5, "rank": "lru"}
+    machine = make_machine(
+        tapes=make_tapes(),
+        purge=purge,
+        failures=HALF | {"retry_after_s": 30, "moved_ratio": 0.3},
+        ports=make_ports(3, queueing),
+        users={"limit_count": 2},
+        disk__lv_bytes=600,
+        disk__largest_file_bytes=900,
+    )
+    given_up = 0
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        sizes = rng.integers(50, 900, 20)
+        jobs = [
+            (
+                float(at),
+                "put" if rng.random() < 0.5 else "get",
+                int(rng.integers(3)),
+                int(file),
+                int(sizes[file]),
+            )
+            for at, file in zip(np.cumsum(rng.exponential(250, 60)), rng.integers(0, 20, 60), strict=True)
+        ]
+        demand = check_trace(make_trace(*jobs), machine)
+        world = make_world(machine, demand, seed=seed, sample_s=1e6, sample_count=1)
+        assert not run_events(world, 1_000_000)
+        state, files = world.state[0], world.files
+        assert state.unfinished_count == 0
+        assert state.disk_used_bytes == files.size_bytes[files.place == ON_DISK].sum()
+        assert (files.lock_count == 0).all() and (files.place != COMING).all()
+        assert (world.gates.active_count == 0).all() and not world.ports.is_busy.any()
+        given_up += world.jobs.is_failed.sum()
+        assert state.purge_count > 0
+    assert given_up > 50
 
 
 @pytest.mark.parametrize(("fields", "message"), [
