@@ -54,6 +54,7 @@ $(SUPERSET)/stamp: dashboards/requirements.txt
 .PHONY: dashboards
 dashboards: $(VENV)/runtime.stamp $(SUPERSET)/stamp  ## install Superset and serve the dashboards on 127.0.0.1
 	@$(BIN)/python -m tapewise.dashboards.service --home "$(DASHBOARDS_HOME)" --port $(DASHBOARDS_PORT) start
+	@$(BIN)/tapewise --home "$(DASHBOARDS_HOME)" report --for-dashboards
 
 .PHONY: dashboards-stop
 dashboards-stop: $(VENV)/runtime.stamp  ## stop Superset and the PostgreSQL of its warehouse

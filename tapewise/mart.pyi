@@ -774,6 +774,65 @@ class Mart:
             ORDER BY archive, class_of_service
         """
 
+    def cache_curves(
+        self,
+        *,
+        study: Values = None,
+        policy: Values = None,
+        capacity_bytes: Values = None,
+        is_as_in_file: Values = None,
+        get_count: Values = None,
+        miss_count: Values = None,
+        miss_ratio: Values = None,
+        miss_bytes: Values = None,
+        first_count: Values = None,
+        crowded_count: Values = None,
+        plain_miss_count: Values = None,
+        archive: Values = None,
+        kind: Values = None,
+        is_made_up: Values = None,
+        options: Values = None,
+        replayed_at: Values = None,
+    ) -> pl.DataFrame:
+        """One row per study, rule and size of a disk.
+
+        Miss-ratio curves of kept studies: how many gets of the study's archive a disk of each size
+        would have missed, as `tapewise simulate cache --keep` has replayed them. A curve needs no
+        machine besides its disk, so it says nothing about waits.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            study: name of the study
+            policy: rule by which the disk chooses the files to drop, or its formula
+            capacity_bytes: size of the disk
+            is_as_in_file: whether this is the size of the disk in the study's machine file
+            get_count: gets that were replayed and counted
+            miss_count: of these, gets that did not find their file on the disk
+            miss_ratio: miss_count as a share of get_count
+            miss_bytes: bytes of the misses
+            first_count: of the misses, those that are the first use of their file in the log, which any
+                disk misses
+            crowded_count: puts and gets that found no room, because too many files were locked; null if
+                no file was ever locked
+            plain_miss_count: misses without water marks and locks; null if no file was ever locked, or
+                for rules other than lru
+            archive: the archive whose puts and gets were replayed
+            kind: kind of that archive (measured, synthetic, simulated)
+            is_made_up: whether its logs are made up, so that the curve says nothing about a real
+                archive
+            options: the marks and times of the disk and the range of gets, as JSON; `empty_start` if no
+                file was ever locked
+            replayed_at: when the curves were computed
+
+        In SQL:
+
+            SELECT policy, capacity_bytes, miss_ratio
+            FROM mart.cache_curves
+            WHERE study = 'hpss on LLNL UniTree 1998'
+            ORDER BY policy, capacity_bytes
+        """
+
     def cache_hits(
         self,
         *,
