@@ -2,10 +2,12 @@
 
     python -m benchmarks.small_files --files 1000 --lines 100
 
-makes up logs of one archive, each of a day, and loads them in turn into new warehouses: together, as
-`tapewise ingest` does, and each in a load of its own. It measures the processor time of this process and of
-the server, not the time that passes, so other programs hardly matter. The server's is read from /proc, which
-only Linux has. Only ratios mean anything on another machine. The exit status is 1 if the warehouses differ.
+makes up logs of one archive and loads them in turn into new warehouses: together, as `tapewise ingest` does,
+and each in a load of its own. The lines of a file cover a day, or a thirtieth of one, as where each job has a
+log of its own: cells are kept by day, so files of fewer days cost less. It measures the processor time of
+this process and of the server, not the time that passes, so other programs hardly matter. The server's is
+read from /proc, which only Linux has. Only ratios mean anything on another machine. The exit status is 1 if
+the warehouses differ.
 """
 
 import argparse
@@ -15,6 +17,7 @@ import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
+from itertools import product
 from pathlib import Path
 from unittest.mock import patch
 
@@ -29,6 +32,7 @@ from tapewise.schema.database import DATABASE, Role, Warehouse
 from tapewise.schema.server.embedded import EmbeddedServer
 
 WARM_UP_FILES = 10
+FILES_PER_DAY = (1, 30)
 ALONE, TOGETHER = "one by one", "together"
 
 
@@ -41,9 +45,10 @@ def main() -> None:
     arguments = parser.parse_args()
     is_wrong = False
     print(f"{arguments.files:,} files of {arguments.lines} lines: processor ms per file, client + server")
-    for format_name in sorted(MAKE_BLOCK):
+    for format_name, files_per_day in product(sorted(MAKE_BLOCK), FILES_PER_DAY):
         with working_folder(None) as folder:
-            paths = write_files(folder, arguments.files + WARM_UP_FILES, arguments.lines, format_name)
+            file_count = arguments.files + WARM_UP_FILES
+            paths = write_files(folder, file_count, arguments.lines, format_name, files_per_day)
             server = EmbeddedServer(folder / "home", system_folder=folder / "system")
             try:
                 with server:
@@ -54,8 +59,8 @@ def main() -> None:
                 server.stop()
         alone, together = (min(costs[way], key=sum) for way in (ALONE, TOGETHER))
         print(
-            f"{format_name:5} {ALONE} {alone[0]:.1f} + {alone[1]:.1f}, {TOGETHER} {together[0]:.1f} +"
-            f" {together[1]:.1f}, ratio {sum(alone) / sum(together):.1f}"
+            f"{format_name:5} {files_per_day:2} a day: {ALONE} {alone[0]:.1f} + {alone[1]:.1f},"
+            f" {TOGETHER} {together[0]:.1f} + {together[1]:.1f}, ratio {sum(alone) / sum(together):.1f}"
         )
         is_wrong = is_wrong or len(held) > 1
     if is_wrong:
@@ -82,10 +87,13 @@ def measure(
     return costs, held
 
 
-def write_files(folder: Path, file_count: int, line_count: int, format_name: str) -> list[Path]:
-    """Write the files, each of which has the lines of about a day."""
+def write_files(
+    folder: Path, file_count: int, line_count: int, format_name: str, files_per_day: int
+) -> list[Path]:
+    """Write files whose lines cover equal parts of a day, or about a day if `files_per_day` is 1."""
     whole = folder / "whole"
-    run_apart(write_lines, whole, file_count * line_count, format_name, weeks=file_count / 7)
+    weeks = file_count / files_per_day / 7
+    run_apart(write_lines, whole, file_count * line_count, format_name, weeks=weeks)
     lines = whole.read_bytes().splitlines(keepends=True)
     paths = []
     for number in range(file_count):

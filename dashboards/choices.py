@@ -199,6 +199,14 @@ def write_value(name: str) -> str:
     return f"{{{{ filter_values('{name}', remove_filter=True)|where_in(default_to_none=True) or 'NULL' }}}}"
 
 
+def write_word(name: str) -> str:
+    """SQL for a name as one word of a shell. Logs may contain any text, and people paste the command."""
+    # Within single quotes, a shell expands nothing. A single quote itself is put between double quotes.
+    # `concat` would make a word of a null, which has to leave out its option.
+    quoted = f"""'''' || replace({name}, '''', '''"''"''') || ''''"""
+    return f"CASE WHEN {name} ~ '^[[:alnum:]._-]+$' THEN {name} ELSE {quoted} END"
+
+
 def _where(filters: dict[str, str]) -> str:
     conditions = (
         f"{{% if filter_values('{name}') %}}\n"

@@ -5,7 +5,8 @@
 reads the catalogue of an upgraded warehouse and `sql/*/*/metadata.yaml`. A dataset is a view of mart, or a
 call of one of mart's functions. The dashboard's filters are the arguments of the call, so that the function
 reads only the requested months. choices.py contains the defaults for filters that choose nothing. marks.py,
-medians.py, notes.py, sources.py and studies.py contain datasets that are neither a view nor a call.
+medians.py, notes.py, report_links.py, sources.py and studies.py contain datasets that are neither a view nor
+a call.
 """
 
 import argparse
@@ -18,7 +19,7 @@ from typing import Any
 import psycopg
 import yaml
 
-from tapewise.dashboards import marks, medians, notes, sources, studies
+from tapewise.dashboards import marks, medians, notes, report_links, sources, studies
 from tapewise.dashboards.choices import (
     ASKED,
     PERIODS,
@@ -39,7 +40,7 @@ DATABASE_UUID = "f5fb4be1-67e8-5b04-a4cb-19b6a3c94d3f"
 NAMESPACE = uuid.UUID(DATABASE_UUID)
 
 VIEWS = [
-    *("archive_summaries", "archives", "clients", "line_fates", "recorded_changes", "source_states"),
+    *("archives", "clients", "line_fates", "recorded_changes", "source_states"),
     *("transfers", "workload_classes", "workload_models"),
 ]
 FUNCTIONS = [
@@ -70,6 +71,7 @@ FUNCTIONS = [
     "request_quantiles",
     "residual_blocks",
     "selected_mounts",
+    "selected_requests",
     "selected_transfers",
     "size_times",
     "stage_times",
@@ -109,7 +111,7 @@ CHOSEN = {
 OF_OWN_DAYS = {"morning_figures", "reject_news"}
 OF_CLOSED_DAY = {"failures"}
 # Functions that read facts, so that they are asked about the last days of the range only, and how many.
-OF_LAST_DAYS = {"selected_mounts": 7, "selected_transfers": 1}
+OF_LAST_DAYS = {"selected_mounts": 7, "selected_requests": 1, "selected_transfers": 1}
 
 # Columns that come before the function's own: their SQL and description by name.
 _SHOWN_ON = {
@@ -118,6 +120,8 @@ _SHOWN_ON = {
         "starts_on, or the first day of its week or month if the range is longer than 100 days or two years",
     )
 }
+_OPEN_GROUP = "1 + width_bucket(answers.open_s, ARRAY[8, 60, 130]::double precision[])"
+_OPEN_GROUP_NAME = f"(ARRAY['disk', 'seek', 'library', 'shelf or contention'])[{_OPEN_GROUP}]"
 MORE_COLUMNS: dict[str, dict[str, tuple[str, str]]] = {
     "class_days": _SHOWN_ON,
     "daily_activity": _SHOWN_ON,
@@ -125,6 +129,12 @@ MORE_COLUMNS: dict[str, dict[str, tuple[str, str]]] = {
     "idle_windows": _SHOWN_ON,
     "request_quantiles": {
         "role": ("chosen.role", "the archive's role in the comparison, by which it keeps its colour")
+    },
+    # A click on a chart with these columns filters the rows. The groups are those of open_time_clusters.
+    "selected_requests": {
+        "size_class": ("mart.size_class(answers.size_bytes) AS size_class", "class of its size"),
+        "group_number": (f"{_OPEN_GROUP} AS group_number", "place of its open time among SDSC's groups"),
+        "group_name": (f"{_OPEN_GROUP_NAME} AS group_name", "name of that group"),
     },
     "selected_transfers": {"timezone": ("chosen.timezone", "the archive's time zone")},
 }
@@ -158,11 +168,13 @@ WRITERS: dict[str, Callable[..., str]] = {
     marks.NAME: marks.write_marks,
     medians.NAME: medians.write_medians,
     notes.NAME: notes.write_notes,
+    report_links.NAME: report_links.write_summaries,
     ROUTES_OF_TRANSFERS: _write_routes,
     sources.NAME: sources.write_sources,
 }
 # Datasets with more columns than a view, and the descriptions of the others.
 OF_VIEWS = {
+    report_links.NAME: ("archive_summaries", report_links.METADATA),
     "study_runs": ("study_results", studies.METADATA["study_runs"]),
     sources.NAME: ("source_states", sources.METADATA),
 }

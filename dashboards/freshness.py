@@ -20,6 +20,7 @@ LAST_CHANGE = """
         (SELECT string_agg(runs::text, ' ' ORDER BY runs.archive) FROM mart.simulation_runs AS runs),
         (SELECT concat_ws(' ', count(*), max(studies.ran_at), max(studies.created_at))
             FROM mart.study_results AS studies),
+        (SELECT concat_ws(' ', count(*), max(curves.replayed_at)) FROM mart.cache_curves AS curves),
         (SELECT max(oid) FROM pg_proc WHERE pronamespace = 'mart'::regnamespace)
     ))
 """

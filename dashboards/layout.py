@@ -11,9 +11,9 @@ from typing import Any
 LETTERS_A_COLUMN = 12
 LINE_UNITS = 2.6
 MARGIN_UNITS = 4
-# The charts that say what is shown, and how to print it: Superset's own prints leave charts out.
+# The charts that say what is shown, and what to print: Superset's own prints leave charts out.
 FIRST = {
-    "archive_shown": " · to print: `tapewise report --archive NAME --html FILE`",
+    "archive_shown": " · to read at once or to print: the report, in the table above",
     "study_shown": "",
 }
 # Pages in the order of their links; others follow by name.
@@ -25,7 +25,7 @@ def place_descriptions(
 ) -> dict[str, Any]:
     """Put each chart into a column, above its description; `descriptions` has the charts' UUIDs as keys.
 
-    Below the first chart, which says what is shown, are also links to the other pages and how to print;
+    Below the first chart, which says what is shown, are also links to the other pages and what to print;
     `pages` has the titles by slug.
     """
     position = copy.deepcopy(dashboard["position"])

@@ -18,13 +18,17 @@ from tapewise.dashboards.choices import (
     write_since,
     write_time,
     write_value,
+    write_word,
 )
 
 ASSETS = Path(__file__).parent / "assets"
 NAME = "page_notes"
 # Functions that only cover gets, whatever the filter says. For other functions, the chart's own condition
 # shows the direction.
-OF_GETS = {"cache_hits", "open_time_bins", "open_time_clusters", "recall_latencies", "stage_times"}
+OF_GETS = {
+    *("cache_hits", "open_time_bins", "open_time_clusters", "recall_latencies", "selected_requests"),
+    "stage_times",
+}
 # A get adds and removes nothing.
 OF_PUTS = {"net_growth"}
 OF_ONE_INTERFACE = {"residual_blocks", "size_times"}
@@ -312,14 +316,6 @@ def write_notes(*, with_filters: bool) -> str:
         pages=",\n".join(f"        ({_quote(page)})" for page in pages),
         client_pages=",\n".join(f"        ({_quote(page)})" for page in client_pages),
     )
-
-
-def write_word(name: str) -> str:
-    """SQL for a name as one word of a shell. Logs may contain any text, and people paste the command."""
-    # Within single quotes, a shell expands nothing. A single quote itself is put between double quotes.
-    # `concat` would make a word of a null, which has to leave out its option.
-    quoted = f"""'''' || replace({name}, '''', '''"''"''') || ''''"""
-    return f"CASE WHEN {name} ~ '^[[:alnum:]._-]+$' THEN {name} ELSE {quoted} END"
 
 
 def _list_charts() -> list[tuple[Any, ...]]:

@@ -153,6 +153,7 @@ class Service:
             "SUPERSET_CONFIG_PATH": str(FOLDER / "superset_config.py"),
             "SUPERSET_STATE_FOLDER": str(self.folder),
             "SUPERSET_METADATA_URL": f"sqlite:///{self.folder / 'superset.db'}?timeout=30",
+            "TAPEWISE_REPORTS": str(self.settings.reports_folder.resolve()),
             "TAPEWISE_SOURCE_LIMITS": json.dumps(self._list_limits()),
             "TAPEWISE_READER_URL": reader_url.replace("postgresql://", "postgresql+psycopg2://", 1),
         }

@@ -6,6 +6,8 @@ Several studies are never combined, because they have other requests or another 
 from collections.abc import Callable
 from typing import Any
 
+from tapewise.dashboards.choices import write_word
+
 # What a table shows of each run: the figure's name there, its unit for `mart.in_words`, and its SQL.
 FIGURES = (
     ("lost, all causes", "s", "lost_hours * 3600"),
@@ -137,6 +139,31 @@ FROM (
     ) AS runs
 ) AS found"""
 
+# The curves, and as a level line what the machine file's own disk misses: with its own rule if that was
+# replayed, or else with the first one by name.
+_CURVES = """
+SELECT
+    curves.policy AS curve,
+    curves.capacity_bytes,
+    curves.miss_ratio
+FROM mart.cache_curves AS curves
+WHERE curves.study = (SELECT chosen.study FROM chosen)
+UNION ALL
+SELECT 'disk as in the file', sizes.capacity_bytes, own.miss_ratio
+FROM (
+    SELECT curves.study, curves.miss_ratio
+    FROM mart.cache_curves AS curves
+    WHERE curves.study = (SELECT chosen.study FROM chosen) AND curves.is_as_in_file
+    ORDER BY
+        curves.policy = (SELECT min(runs.machine #>> '{purge,policy}') FROM runs) DESC NULLS LAST,
+        curves.policy
+    LIMIT 1
+) AS own
+INNER JOIN (
+    SELECT DISTINCT curves.study, curves.capacity_bytes
+    FROM mart.cache_curves AS curves
+) AS sizes ON own.study = sizes.study"""
+
 _FIGURES = """
 SELECT
     runs.option_place,
@@ -185,6 +212,20 @@ CROSS JOIN LATERAL (
 WHERE charts.known_count = 0
 UNION ALL
 SELECT
+    9,
+    'Misses by size of disk',
+    CASE
+        WHEN bool_and(runs.demand = 'archive') THEN concat(
+            'no curve is kept; run `tapewise simulate cache --archive ', {archive},
+            ' --sizes 100GB..100TB --policies lru,gdsf --keep ', {study}, '`'
+        )
+        ELSE 'the requests are not those of an archive, which is what curves are replayed from'
+    END
+FROM runs
+WHERE NOT EXISTS (SELECT FROM mart.cache_curves AS curves WHERE curves.study = runs.study)
+HAVING count(*) > 0
+UNION ALL
+SELECT
     100,
     'all charts',
     concat(
@@ -224,12 +265,21 @@ def _write_figures() -> str:
     return _FIGURES.format(figures=",\n".join(rows))
 
 
+def _write_curves() -> str:
+    return _CURVES
+
+
 def _write_notes() -> str:
     counts = (f"        count({column}) AS {column}" for _, _, column, _ in _EMPTY)
     rows = (
         f"        ({place}, '{chart}', known.{column}, '{note}')" for place, chart, column, note in _EMPTY
     )
-    return _NOTES.format(known=",\n".join(counts), charts=",\n".join(rows))
+    return _NOTES.format(
+        known=",\n".join(counts),
+        charts=",\n".join(rows),
+        archive=write_word("min(runs.demand_name)"),
+        study=write_word("min(runs.study)"),
+    )
 
 
 def _quote(text: str | None) -> str:
@@ -237,6 +287,7 @@ def _quote(text: str | None) -> str:
 
 
 _WRITERS: dict[str, Callable[[], str]] = {
+    "study_curves": _write_curves,
     "study_figures": _write_figures,
     "study_notes": _write_notes,
     "study_runs": _write_runs,
@@ -250,6 +301,15 @@ _OPTION = {
 }
 _NAME = {"option": "what was changed in the machine file, as typed"}
 METADATA: dict[str, dict[str, Any]] = {
+    "study_curves": {
+        "summary": "What disks of other sizes and rules would have missed of a study's gets.",
+        "one_row_is": "one row per size and rule, and one with what the machine file's own disk misses",
+        "columns": {
+            "curve": "rule by which the disk drops files, or `disk as in the file`",
+            "capacity_bytes": "size of the disk",
+            "miss_ratio": "share of the gets that missed",
+        },
+    },
     "study_figures": {
         "summary": "The figures of a study's options, over their seeds, as far as they are known.",
         "one_row_is": "one row per option of the study and known figure",

@@ -17,6 +17,7 @@ from urllib.parse import quote
 from colour_schemes import CATEGORICAL, LINES, SEQUENTIAL
 from flask import Flask, Response, redirect, request
 from jinja2 import ChoiceLoader, FileSystemLoader
+from reports import blueprint, write_reports
 from source_limits import write_limits
 from superset import config
 from viewers import ViewerSecurityManager
@@ -89,11 +90,12 @@ def _prepare(app: Flask) -> None:
 
 
 FLASK_APP_MUTATOR = _prepare
+BLUEPRINTS = [blueprint]
 ROW_LIMIT = 10_000
 # The datasets call functions of mart with the dashboard's filters as arguments. Superset quotes a viewer's
 # filter values (`where_in`) before inserting them into the SQL, and the SQL's role may only read mart.
 write_limits()  # if tapewise.toml cannot be read, this ends the start and not each page
-JINJA_CONTEXT_ADDONS = {"source_limits": write_limits}
+JINJA_CONTEXT_ADDONS = {"source_limits": write_limits, "written_reports": write_reports}
 FEATURE_FLAGS = {"ENABLE_TEMPLATE_PROCESSING": True, "ALERT_REPORTS": False, "EMBEDDED_SUPERSET": False}
 
 # There is no Redis and no Celery: a single process answers all requests, and its cache consists of files.

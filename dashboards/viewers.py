@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from freshness import find_last_change
+from reports import write_reports
 from source_limits import write_limits
 from superset.errors import ErrorLevel, SupersetError, SupersetErrorType
 from superset.exceptions import SupersetSecurityException
@@ -40,10 +41,10 @@ class ViewerSecurityManager(SupersetSecurityManager):
             )
 
     def get_rls_cache_key(self, datasource: Any) -> list[str]:
-        """Return what an answer depends on besides its query: also on the last change, and on the limits."""
+        """Return what an answer depends on besides its query: the last change, limits and reports."""
         key: list[str] = super().get_rls_cache_key(datasource)
         if str(datasource.database.uuid) == WAREHOUSE:
-            key = [*key, find_last_change(datasource.database), write_limits()]
+            key = [*key, find_last_change(datasource.database), write_limits(), write_reports()]
         return key
 
     def _find_known(self) -> set[str]:

@@ -7,6 +7,7 @@
     --reader-url      TAPEWISE_READER_URL *      reader_url = "postgresql://..."
                       TAPEWISE_POSTGRES_VERSION  postgres_version = 18
                       TAPEWISE_PROMETHEUS_FILE   prometheus_file = "..."
+                      TAPEWISE_REPORTS           reports = "..."
                       TAPEWISE_PSEUDONYM_KEY *   pseudonym_key_file = "..."
                                                  [[archives]], see `schema/sites.py`
 
@@ -40,7 +41,7 @@ from tapewise.schema.sites import ArchiveSettings, SourceSettings, check_names
 from tapewise.schema.texts import escape_controls
 
 CONFIG_FILE = "tapewise.toml"
-_PATHS = ("home", "layouts", "prometheus_file", "pseudonym_key_file")
+_PATHS = ("home", "layouts", "prometheus_file", "pseudonym_key_file", "reports")
 # How these lists are written in the file; all other lists contain strings.
 _LISTS = {"archives": "[[archives]]", "sources": "[[archives.sources]]"}
 _SECRETS = ("database_url", "reader_url")  # may hold a password
@@ -67,10 +68,16 @@ class Settings(BaseSettings):
     layouts: Path | None = None
     postgres_version: int = 18
     prometheus_file: Path | None = None
+    reports: Path | None = None
     # The key itself, or the file from which `ingest/pseudonyms/keys.py` reads it when it is needed.
     pseudonym_key: SecretStr | None = None
     pseudonym_key_file: Path | None = None
     archives: tuple[ArchiveSettings, ...] = ()
+
+    @property
+    def reports_folder(self) -> Path:
+        """The folder of the reports that the dashboards link to: the one set, or `reports` in the home."""
+        return self.reports or self.home / "reports"
 
     @property
     def layouts_folder(self) -> Path | None:

@@ -5,7 +5,7 @@ import math
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,6 +16,8 @@ from tapewise.schema.settings import Settings
 from tapewise.schema.tables.upgrade import open_ready_warehouse
 from tapewise.simulator.capacities import Sizes, TypedSizes, format_size
 from tapewise.simulator.descriptions import style_warning
+from tapewise.simulator.inputs import describe_options
+from tapewise.simulator.kept_curves import find_curve_study, keep_curves
 from tapewise.simulator.locks import Locks, find_locks
 from tapewise.simulator.machines import Machine, find_machine
 from tapewise.simulator.policies import POLICIES, Policy, TypedPolicies
@@ -77,6 +79,13 @@ _UNLOCKED_FIELDS = (
 @click.option("--since", type=TypedTime(), help="Count only gets that ended at this time or later.")
 @click.option("--until", type=TypedTime(), help="Replay only puts and gets that ended before this time.")
 @click.option(
+    "--keep",
+    "study_name",
+    metavar="STUDY",
+    help="Keep the curves with this kept study of the archive's requests, instead of those that it had."
+    "  Its machine's disk is one of the sizes.",
+)
+@click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON object per rule and size, each on its own line."
 )
 @click.pass_obj
@@ -94,6 +103,7 @@ def cache(
     empty_start: bool,
     since: datetime | None,
     until: datetime | None,
+    study_name: str | None,
     as_json: bool,
 ) -> None:
     """Show how many gets a disk of each size would have missed.
@@ -107,6 +117,8 @@ def cache(
     the one of the largest size * age^1.5; gdsf prefers large files that are seldom used; belady knows the
     future, and drops the file whose next use is farthest. A formula has size (bytes), age (seconds) and
     uses; the file for which it is largest is dropped first.
+
+    With --keep, the curves are on the page What if of the dashboards, and in `mart.cache_curves`.
 
     Example: tapewise simulate cache --archive hpss --sizes 100TB..2PB
     """
@@ -122,9 +134,20 @@ def cache(
     from tapewise.simulator.caches import count_misses  # noqa: PLC0415
     from tapewise.simulator.uses import read_uses  # noqa: PLC0415
 
-    with open_ready_warehouse(settings) as warehouse, closing(warehouse.connect(Role.READER)) as reader:
-        uses = read_uses(reader, archive, since=since, until=until)
-    found = count_misses(uses, policies, sizes.space(steps), locks)
+    capacities, study = sizes.space(steps), None
+    with open_ready_warehouse(settings) as warehouse:
+        if study_name is not None:
+            with closing(warehouse.connect(Role.LOADER)) as loader:
+                study = find_curve_study(loader, study_name, archive)
+            capacities = sorted({*capacities, study.capacity_bytes})
+        with closing(warehouse.connect(Role.READER)) as reader:
+            uses = read_uses(reader, archive, since=since, until=until)
+        found = count_misses(uses, policies, capacities, locks)
+        if study is not None:
+            marks = asdict(locks) if locks else {"empty_start": True}
+            options = describe_options(**marks, since=since, until=until)
+            with closing(warehouse.connect(Role.LOADER, autocommit=True)) as loader:
+                keep_curves(loader, study, found, options, now=datetime.now(UTC))
     if uses.left_out_count:
         click.echo(
             f"Left out: {uses.left_out_count:,} gets: the logs do not say which file they read, or its size.",

@@ -15,9 +15,10 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from tapewise.simulator.parts import Bytes, Count, Interval, Part, Rate, Seconds
+from tapewise.simulator.parts import Bytes, Count, Interval, Part, Rate, Ratio, Seconds
 
 READ, WRITE = 1, 2
+LIBRARY = "library"  # the tier of the cartridges that the robots move
 
 
 class Cartridges(Part):
@@ -62,6 +63,21 @@ class Robots(Part):
 
     count: Count
     move_s: Seconds
+
+
+class Tier(Part):
+    """Cartridges that are not in the library: on shelves, or in another building.
+
+    Of the cartridges that are full when a run begins, `share_ratio` are in this tier. Its own fetchers
+    (people or robots, one cartridge each at a time, first come, first served) bring them to a drive in
+    `fetch_s`, instead of the robots, and take them back in `return_s` (as long, if omitted).
+    """
+
+    name: Annotated[str, Field(min_length=1, max_length=40)]
+    share_ratio: Ratio
+    fetch_s: Seconds
+    return_s: Seconds | None = None
+    fetcher_count: Count
 
 
 class Locate(Part):
@@ -109,6 +125,7 @@ class Library(Part):
     drives: Annotated[tuple[Drives, ...], Field(min_length=1, strict=False)]
     cartridges: Cartridges
     robots: Robots
+    tiers: Annotated[tuple[Tier, ...], Field(strict=False)] = ()
     recalls: Recalls = Recalls()
     locate: Locate | None = None
     store: Writes | None = None
@@ -122,6 +139,17 @@ class Library(Part):
     def chain_count(self) -> int:
         """The groups of drives, each of which has a rate of its own."""
         return len(self.drives)
+
+    @model_validator(mode="after")
+    def _check_tiers(self) -> Self:
+        names = [LIBRARY, *(tier.name for tier in self.tiers)]
+        for name in names:
+            if names.count(name) > 1:
+                raise ValueError(f"tiers: two are called {name}")
+        shares = sum(tier.share_ratio for tier in self.tiers)
+        if shares > 1 + 1e-9:
+            raise ValueError(f"tiers: share_ratio is {shares:g} in all, which is more than 1")
+        return self
 
     @model_validator(mode="after")
     def _check_roles(self) -> Self:

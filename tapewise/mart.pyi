@@ -774,6 +774,65 @@ class Mart:
             ORDER BY archive, class_of_service
         """
 
+    def cache_curves(
+        self,
+        *,
+        study: Values = None,
+        policy: Values = None,
+        capacity_bytes: Values = None,
+        is_as_in_file: Values = None,
+        get_count: Values = None,
+        miss_count: Values = None,
+        miss_ratio: Values = None,
+        miss_bytes: Values = None,
+        first_count: Values = None,
+        crowded_count: Values = None,
+        plain_miss_count: Values = None,
+        archive: Values = None,
+        kind: Values = None,
+        is_made_up: Values = None,
+        options: Values = None,
+        replayed_at: Values = None,
+    ) -> pl.DataFrame:
+        """One row per study, rule and size of a disk.
+
+        Miss-ratio curves of kept studies: how many gets of the study's archive a disk of each size
+        would have missed, as `tapewise simulate cache --keep` has replayed them. A curve needs no
+        machine besides its disk, so it says nothing about waits.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            study: name of the study
+            policy: rule by which the disk chooses the files to drop, or its formula
+            capacity_bytes: size of the disk
+            is_as_in_file: whether this is the size of the disk in the study's machine file
+            get_count: gets that were replayed and counted
+            miss_count: of these, gets that did not find their file on the disk
+            miss_ratio: miss_count as a share of get_count
+            miss_bytes: bytes of the misses
+            first_count: of the misses, those that are the first use of their file in the log, which any
+                disk misses
+            crowded_count: puts and gets that found no room, because too many files were locked; null if
+                no file was ever locked
+            plain_miss_count: misses without water marks and locks; null if no file was ever locked, or
+                for rules other than lru
+            archive: the archive whose puts and gets were replayed
+            kind: kind of that archive (measured, synthetic, simulated)
+            is_made_up: whether its logs are made up, so that the curve says nothing about a real
+                archive
+            options: the marks and times of the disk and the range of gets, as JSON; `empty_start` if no
+                file was ever locked
+            replayed_at: when the curves were computed
+
+        In SQL:
+
+            SELECT policy, capacity_bytes, miss_ratio
+            FROM mart.cache_curves
+            WHERE study = 'hpss on LLNL UniTree 1998'
+            ORDER BY policy, capacity_bytes
+        """
+
     def cache_hits(
         self,
         *,
@@ -9339,6 +9398,60 @@ class Mart:
             ORDER BY cells.interface
         """
 
+    def session_figures(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        client: str | None = None,
+        pause_s: float | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive and interface on which there were sessions.
+
+        How many transfers, bytes and seconds the sessions of mart.user_sessions had. A session that the
+        range cuts off counts as far as it lies in the range.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only transfers that ended at or after this time (null = from the first)
+            until: only transfers that ended before this time (null = to the last)
+            interface: only this interface (null = all)
+            client: only this client machine (null = all)
+            pause_s: seconds without a transfer after which the next one begins a new session (null =
+                900)
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            interface: the program that moved the files (ftp, pftp, nft, hsi, ...)
+            session_count: sessions; all other figures are theirs
+            user_count: users who had sessions
+            transfer_count: transfers in the sessions, failed ones included
+            two_way_count: sessions with puts and gets
+            one_transfer_count: sessions of one transfer
+            mean_transfer_count: mean number of transfers
+            p50_transfer_count: transfers that 50 % of the sessions do not exceed
+            p95_transfer_count: transfers that 95 % of the sessions do not exceed
+            max_transfer_count: transfers of the session that had most
+            p50_duration_s: seconds that 50 % of the sessions do not exceed
+            p95_duration_s: seconds that 95 % of the sessions do not exceed
+            max_duration_s: seconds of the longest session
+            paused_ratio: share of all their seconds in which no transfer of the session was under way;
+                null if none took any time
+            p50_bytes: bytes that 50 % of the sessions with known sizes do not exceed; null if no size
+                is known
+            p95_bytes: bytes that 95 % of the sessions with known sizes do not exceed; null if no size
+                is known
+
+        In SQL:
+
+            SELECT interface, session_count, p50_transfer_count, p95_duration_s, paused_ratio
+            FROM mart.session_figures(since => now() - INTERVAL '1 month')
+            ORDER BY interface
+        """
+
     def share_counts(
         self,
         *,
@@ -10589,6 +10702,8 @@ class Mart:
         program_version: Values = None,
         lost_hours: Values = None,
         lost_user_hours: Values = None,
+        lost_limit_hours: Values = None,
+        lost_failed_hours: Values = None,
         lost_port_hours: Values = None,
         lost_file_hours: Values = None,
         lost_drive_hours: Values = None,
@@ -10644,6 +10759,10 @@ class Mart:
             program_version: version of Tapewise that ran it
             lost_hours: hours that all requests together lost to waits and contention
             lost_user_hours: of these, waits for the user's limit
+            lost_limit_hours: of these, waits for the limit of an account, a client or a class of
+                service; null in runs before there were such limits
+            lost_failed_hours: of these, tries of transfers that failed, and the time until they were
+                repeated; null in runs before these were simulated
             lost_port_hours: of these, waits for a port
             lost_file_hours: of these, waits for another request that writes or stages the file
             lost_drive_hours: of these, waits for a drive
@@ -12086,6 +12205,62 @@ class Mart:
             WHERE transfers.ended_at >= now() - INTERVAL '1 month'
             GROUP BY user_names.user_name
             ORDER BY transfer_count DESC, user_names.user_name
+            LIMIT 10
+        """
+
+    def user_sessions(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        client: str | None = None,
+        pause_s: float | None = None,
+    ) -> pl.DataFrame:
+        """One row per session.
+
+        Sessions of users as far as transfers show them: the transfers of one user from one client over
+        one interface, without a pause of more than pause_s. No log of FTP records when a session began
+        or ended, so the lists of directories before the first transfer, and the time after the last,
+        are not known. Failed transfers belong to their session. Transfers without a user or a time of
+        day are in none. There is no argument for the direction, because the two directions share a
+        session.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only transfers that ended at or after this time (null = from the first)
+            until: only transfers that ended before this time (null = to the last)
+            interface: only this interface (null = all)
+            client: only this client machine (null = all)
+            pause_s: seconds without a transfer after which the next one begins a new session (null =
+                900, after which WU-FTPD ends a silent session by default)
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            interface: the program that moved the files (ftp, pftp, nft, hsi, ...)
+            client: name of the client machine; null if the log does not say, so that sessions from two
+                machines may be one here
+            user_id: number of the user in the warehouse
+            session_number: number of the session among those of the user on this interface and from
+                this client
+            transfer_count: transfers of the session, failed ones included
+            put_count: puts among them
+            get_count: gets among them
+            failed_count: failed transfers among them; null if no log reports failures
+            put_bytes: bytes of the puts, counting only known sizes; null if none is known
+            get_bytes: bytes of the gets, counting only known sizes; null if none is known
+            started_at: when the first of them began, or ended if its start is not known
+            ended_at: when the last of them to end ended
+            duration_s: seconds from started_at to ended_at
+            paused_s: seconds of duration_s in which no transfer of the session was under way
+
+        In SQL:
+
+            SELECT started_at, user_id, client, put_count, get_count, duration_s, paused_s
+            FROM mart.user_sessions(since => now() - INTERVAL '1 month', interface => 'ftp')
+            ORDER BY transfer_count DESC
             LIMIT 10
         """
 

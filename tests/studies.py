@@ -1,9 +1,10 @@
-"""Chooses the studies to run: those of the code that the branch changes, and a tenth of the others.
+"""Chooses the studies to run: those of the code that the branch changes, and a sixteenth of the others.
 
 A study is a test that takes a second or more, or one of many that take as long together. It is marked
-`@pytest.mark.study("sql/cache", ...)` with the folders and files whose code it checks. Which eighth runs
-depends on the commit. `make studies` runs them all. Studies that share a costly fixture have
-`together=True`: they all run, or none.
+`@pytest.mark.study("sql/cache", ...)` with the folders and files whose code it checks. Which sixteenth runs
+depends on the commit: every sixteenth in the order of the files, so that each commit runs some of
+each kind, and no commit takes much longer than another. `make studies` runs them all. Studies that share
+a costly fixture have `together=True`: they all run, or none.
 """
 
 import os
@@ -14,7 +15,7 @@ from _pytest.mark import ParameterSet
 
 from tests.sql.touched import TREE, ask_git, find_base
 
-ONE_IN = int(os.environ.get("TAPEWISE_TEST_STUDIES_ONE_IN", "10"))
+ONE_IN = int(os.environ.get("TAPEWISE_TEST_STUDIES_ONE_IN", "16"))
 # What runs on this version has run on a newer one, so all of it is a study of the code that uses the server.
 IS_REPEATED = os.environ.get("TAPEWISE_TEST_POSTGRES") == "16"
 OF_SERVER = pytest.mark.study("migrations", "schema", "sql", "tests/sql").mark
@@ -33,6 +34,8 @@ def skip_studies(items: list[pytest.Item]) -> None:
     if ONE_IN == 1 or commit is None:
         return
     changed = list_changed()
+    first = zlib.crc32(commit.strip().encode())
+    turns: dict[str, int] = {}
     for item in items:
         mark = item.get_closest_marker("study") or (OF_SERVER if IS_REPEATED else None)
         if mark is None:
@@ -43,8 +46,9 @@ def skip_studies(items: list[pytest.Item]) -> None:
         is_touched = any(
             path == each or path.startswith(f"{each}/") for path in changed for each in (*mark.args, file)
         )
-        turn = f"{commit.strip()} {file if mark.kwargs.get('together') else item.nodeid}"
-        if not is_touched and zlib.crc32(turn.encode()) % ONE_IN:
+        name = file if mark.kwargs.get("together") else item.nodeid
+        turn = turns.setdefault(name, first + len(turns))
+        if not is_touched and turn % ONE_IN:
             reason = f"a study of code that has not changed: one in {ONE_IN} runs, `make studies` runs all"
             # Its result changes only with the code that it checks, so it can wait for its turn.
             item.add_marker(pytest.mark.skip(reason=reason))

@@ -198,6 +198,32 @@ study_runs = sa.Table(
     comment="One row per run of a study: the figures of an option with a seed",
 )
 
+study_curves = sa.Table(
+    "study_curves",
+    metadata,
+    sa.Column(
+        "study_id",
+        sa.Integer,
+        sa.ForeignKey(simulation_studies.c.id, ondelete="CASCADE"),
+        primary_key=True,
+        autoincrement=False,
+    ),
+    sa.Column("policy", sa.Text, primary_key=True),
+    sa.Column("capacity_bytes", sa.BigInteger, primary_key=True, autoincrement=False),
+    sa.Column("get_count", sa.BigInteger, nullable=False),
+    sa.Column("miss_count", sa.BigInteger, nullable=False),
+    sa.Column("miss_bytes", sa.BigInteger, nullable=False),
+    # Of the misses: those of the first get of a file in the log.
+    sa.Column("first_count", sa.BigInteger, nullable=False),
+    # Both are null without locks; the second also for rules other than LRU.
+    sa.Column("crowded_count", sa.BigInteger),
+    sa.Column("plain_miss_count", sa.BigInteger),
+    sa.Column("options", JSONB, nullable=False),
+    instant("replayed_at"),
+    schema="studies",
+    comment="One row per study, rule and size of a disk: what that disk would have missed",
+)
+
 file_recounts = sa.Table(
     "file_recounts",
     metadata,

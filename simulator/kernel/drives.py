@@ -86,20 +86,36 @@ def settle(world: World) -> None:  # noqa: PLR0912  # one branch per rule
             if number >= 0:
                 take_out(world, number, drive)
                 _begin(world, drive, FETCHING)
-                world.robot_line[(state.robot_head + state.robot_count) % len(world.robot_line)] = drive
-                state.robot_count += 1
+                _ask_mover(world, drive)
     if state.waiting_count > 0:
         _make_room(world)
-    while state.free_robots > 0 and state.robot_count > 0:
-        drive = world.robot_line[state.robot_head]
-        state.robot_head = (state.robot_head + 1) % len(world.robot_line)
-        state.robot_count -= 1
-        state.free_robots -= 1
-        push_event(world, state.now_s + world.machine[0].robot_s, STEP_ENDS, drive)
+    _begin_moves(world)
     state.lazy_s = np.inf
     for drive in range(len(world.drives)):
         if world.drives[drive].step == MOUNTED:
             state.lazy_s = min(state.lazy_s, world.drives[drive].since_s + world.machine[0].lazy_s)
+
+
+@compiled
+def _ask_mover(world: World, drive: int) -> None:
+    """Make a drive wait for who moves its cartridge: a robot, or a fetcher of the cartridge's tier."""
+    tier = world.cartridges[world.drives[drive].cartridge].tier
+    mover = world.movers[tier]
+    world.mover_lines[tier, (mover.head + mover.waiting_count) % world.mover_lines.shape[1]] = drive
+    mover.waiting_count += 1
+
+
+@compiled
+def _begin_moves(world: World) -> None:
+    for tier in range(len(world.movers)):
+        mover = world.movers[tier]
+        while mover.free_count > 0 and mover.waiting_count > 0:
+            drive = world.mover_lines[tier, mover.head]
+            mover.head = (mover.head + 1) % world.mover_lines.shape[1]
+            mover.waiting_count -= 1
+            mover.free_count -= 1
+            seconds = mover.fetch_s if world.drives[drive].step == FETCHING else mover.return_s
+            push_event(world, world.state[0].now_s + seconds, STEP_ENDS, drive)
 
 
 @compiled
@@ -212,7 +228,9 @@ def end_step(world: World, drive: int) -> int:
     state.is_drive_wanted = True
     step = one.step
     if step == FETCHING:
-        state.free_robots += 1
+        mover = world.movers[world.cartridges[one.cartridge].tier]
+        mover.free_count += 1
+        mover.mount_count += 1
         state.mount_count += 1
         one.head_bytes = 0.0
         one.done_count = 0
@@ -234,10 +252,9 @@ def end_step(world: World, drive: int) -> int:
         push_event(world, state.now_s + one.unload_s, STEP_ENDS, drive)
     elif step == UNLOADING:
         _begin(world, drive, RETURNING)
-        world.robot_line[(state.robot_head + state.robot_count) % len(world.robot_line)] = drive
-        state.robot_count += 1
+        _ask_mover(world, drive)
     else:
-        state.free_robots += 1
+        world.movers[world.cartridges[one.cartridge].tier].free_count += 1
         state.dismount_count += 1
         take_back(world, one.cartridge)
         one.cartridge = -1

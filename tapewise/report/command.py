@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -10,6 +11,7 @@ from pathlib import Path
 from threading import Thread
 
 import click
+import psycopg
 
 from tapewise.extras import find_missing
 from tapewise.ingest.commands.ingest import DATE_RULE, check_dates
@@ -39,8 +41,9 @@ from tapewise.report.files import (
     print_files_report,
     read_files,
 )
+from tapewise.report.kept_pages import list_pages, remove_others
 from tapewise.report.page import Page
-from tapewise.schema.errors import ExportError
+from tapewise.schema.errors import ExportError, LookupFailedError, TapewiseError
 from tapewise.schema.moments import check_timezone
 from tapewise.schema.settings import Settings
 from tapewise.schema.texts import escape_controls
@@ -90,6 +93,12 @@ _DAY = click.DateTime(["%Y-%m-%d"])
     type=click.Path(dir_okay=False, allow_dash=True, path_type=Path),
     help="Write one HTML file with figures (- writes it to stdout).",
 )
+@click.option(
+    "--for-dashboards",
+    "is_for_dashboards",
+    is_flag=True,
+    help="Write the HTML files that the dashboards link to: of all archives, or of that of --archive.",
+)
 @click.argument("paths", nargs=-1, type=LOG_PATH)
 @click.pass_obj
 def report(
@@ -107,6 +116,7 @@ def report(
     until: datetime | None,
     as_json: bool,
     html: Path | None,
+    is_for_dashboards: bool,
     paths: tuple[Path, ...],
 ) -> None:
     """Summarise log files, without storing anything, or an archive of the warehouse.
@@ -124,7 +134,10 @@ def report(
       tapewise report --timezone America/Los_Angeles nft.log cond.98*
       tapewise report --archive hpss --since 1998-10-01 --until 1998-11-01
       tapewise report --archive hpss --html hpss.html
+      tapewise report --for-dashboards
     """
+    if is_for_dashboards and (as_json or html is not None or since or until):
+        raise click.UsageError("--for-dashboards goes with --archive only, or alone.")
     if html is not None:
         if as_json:
             raise click.UsageError("--html and --json exclude each other.")
@@ -141,11 +154,15 @@ def report(
             )
         if str(html) != "-" and not html.parent.is_dir():
             raise ExportError(f"{html} cannot be written: {html.parent} is not a folder")
-    if archive is not None:
+    if archive is not None or is_for_dashboards:
         if paths or format_name or timezone or log_date or dates or is_complete or prefix or is_recursive:
             raise click.UsageError(
                 "--archive is already read: leave out PATHS, and options that say how to read them."
             )
+        if is_for_dashboards:
+            _write_kept_pages(settings, archive)
+            return
+        assert archive is not None
         _report_archive(settings, archive, since, until, html, as_json=as_json)
         return
     if not paths:
@@ -183,6 +200,46 @@ def _report_archive(
         print_archive_report(made)
 
 
+def _write_kept_pages(settings: Settings, archive: str | None) -> None:
+    """Write the pages to which the dashboards link, unless nothing has changed since they were made.
+
+    Raises ExportError after the other pages have been written, if one could not be.
+    """
+    if missing := find_missing("report"):
+        raise missing
+    folder = settings.reports_folder
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ExportError(f"{folder} cannot be made: {error.strerror or error}") from error
+    failed = 0
+    with open_reader(settings, READER) as connection:
+        pages = list_pages(connection, folder, archive, version("tapewise"))
+        if archive is not None and not pages:
+            raise LookupFailedError(
+                f"no archive is called '{archive}'", hint="`tapewise archives list` shows them."
+            )
+        for page in pages:
+            connection.rollback()  # each report is of a moment of its own
+            shown = escape_controls(page.archive)
+            if page.is_fresh:
+                click.echo(f"{shown}: nothing has changed since its report was written", err=True)
+                continue
+            click.echo(f"{shown}: reading the archive ...", err=True)
+            try:
+                made = read_archive(connection, page.archive, None, None)
+                _write(page.path, describe_archive_page(made), page.complete)
+            except (TapewiseError, psycopg.Error) as error:
+                failed += 1
+                click.echo(f"tapewise: {shown}: {escape_controls(' '.join(str(error).split()))}", err=True)
+    for name in remove_others(folder, pages) if archive is None else []:
+        click.echo(
+            f"{escape_controls(name)}: there is no such archive any more; its report is removed", err=True
+        )
+    if failed:
+        raise ExportError(f"{failed} of {len(pages)} reports could not be written")
+
+
 def _choose(
     paths: tuple[Path, ...], format_name: str | None, prefix: str | None, *, is_complete: bool
 ) -> Choices:
@@ -213,7 +270,7 @@ def _report_files(
         else:
             print_files_report(made)
     if choices.failures:
-        raise sum_failures(choices.failures, file_count)
+        raise sum_failures(choices.failures, file_count, "summarised")
 
 
 def _is_file(path: Path) -> bool:
@@ -232,11 +289,11 @@ def _load_libraries(has_figures: bool) -> None:
             import tapewise.report.rendering  # noqa: F401  only for its effect on later imports
 
 
-def _write(path: Path, page: Page) -> None:
+def _write(path: Path, page: Page, complete: Callable[[str], str] = str) -> None:
     """Write the page to `path` (- is stdout); if that fails, an earlier file stays as it was."""
     from tapewise.report.rendering import make_page
 
-    text = make_page(page, datetime.now(UTC).astimezone(), version("tapewise"))
+    text = complete(make_page(page, datetime.now(UTC).astimezone(), version("tapewise")))
     if str(path) == "-":
         click.echo(text, nl=False)
         return

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tapewise.report.kept_pages import KeptPage, remove_others
 from tests.acceptance.conftest import TREE, run_command
 
 pytestmark = pytest.mark.study("tapewise/report")
@@ -131,3 +132,36 @@ def test_the_example_in_the_documentation_is_current(demo_home, tmp_path):
         for path in (page, TREE / "docs" / "example-report.html")
     )
     assert now == kept
+
+
+def test_reports_for_the_dashboards_are_written_again_if_something_has_changed(tapewise, tmp_path):
+    """Each archive has a file in a folder of the home or in that of the settings, whatever its name is."""
+    archive, log, folder = "../a 'b' 100%", tmp_path / "few.log", tmp_path / "reports"
+    log.write_text("".join(HSI.read_text(errors="replace").splitlines(keepends=True)[:50]))
+    given = ["--archive", archive, "--kind", "synthetic", "--format", "hsi", *ZONE]
+    assert tapewise("ingest", *given, str(log)).returncode == 0
+    environment = {"env": os.environ | {"TAPEWISE_REPORTS": str(folder)}}
+    asked = ("report", "--for-dashboards", "--archive", archive)
+    assert tapewise(*asked, **environment).returncode == 0
+    (page,) = folder.iterdir()
+    assert page.name == "..%2Fa%20%27b%27%20100%25.report.html"
+    first = page.read_text()
+    assert "What is notable" in first and "/home/" not in first.replace(str(tmp_path), "")
+    again = tapewise(*asked, **environment)
+    assert again.stderr == f"{archive}: nothing has changed since its report was written\n"
+    outage = ("--archive", archive, "--since", "1998-10-20", "--until", "1998-10-21", "--kind", "unscheduled")
+    assert tapewise("outages", "add", *outage, "--note", "a power cut").returncode == 0
+    assert f"{page} written (0." in tapewise(*asked, **environment).stderr
+    assert "a power cut" in page.read_text() and "a power cut" not in first
+    wrong = tapewise("report", "--for-dashboards", "--archive", "nobody", **environment)
+    assert (wrong.returncode, "no archive is called 'nobody'" in wrong.stderr) == (1, True)
+    wrong = tapewise("report", "--for-dashboards", "--json")
+    assert (wrong.returncode, "--for-dashboards goes with --archive only" in wrong.stderr) == (2, True)
+
+
+def test_reports_of_archives_that_are_gone_are_removed_and_nothing_else(tmp_path):
+    for name in ("kept.report.html", "gone%2F.report.html", "mine.html"):
+        (tmp_path / name).write_text("")
+    pages = [KeptPage("kept", tmp_path / "kept.report.html", "1")]
+    assert remove_others(tmp_path, pages) == ["gone/"]
+    assert {path.name for path in tmp_path.iterdir()} == {"kept.report.html", "mine.html"}

@@ -6,8 +6,13 @@ import re
 from collections import OrderedDict
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from tapewise.schema.database import Role
+from tapewise.schema.settings import Settings
+from tapewise.schema.tables.upgrade import open_ready_warehouse
 
 pytestmark = pytest.mark.study("simulator", "sql")
 
@@ -139,6 +144,56 @@ def test_misses_are_those_of_the_log(tapewise, tmp_path: Path) -> None:
     of_machine = tapewise(*locked, "--machine", "llnl-unitree-1998", "--keep-s", "60").stdout.splitlines()
     assert "stay 60 s after each use, and 5400 s after" in of_machine[1]
     assert {line.split()[0] for line in of_machine[4:]} == {"size_age"}
+
+
+def test_curves_are_kept_with_a_study_of_the_same_archive(tapewise, home: Path, tmp_path: Path) -> None:
+    """They are what the command prints, and the next ones replace them. They end with their study."""
+    make_log(tmp_path)
+    named = ("--archive", "curves", "--kind", "synthetic", "--timezone", "UTC")
+    assert tapewise("ingest", *named, "--format", "xferlog", "xferlog").returncode == 0
+    with (
+        open_ready_warehouse(Settings(home=home)) as warehouse,
+        warehouse.connect(Role.OWNER, autocommit=True) as owner,
+    ):
+        owner.execute(
+            "INSERT INTO studies.simulation_studies (name, digest, demand, demand_name, demand_archive,"
+            " demand_kind, options, machine_title, machine, program_version, created_at) VALUES"
+            " ('larger disk', '0', 'archive', 'curves', 'curves', 'synthetic', '{}', 'a machine',"
+            """ '{"disk": {"capacity_bytes": 5000}}', '0', now())"""
+        )
+
+        def read() -> list[tuple[Any, ...]]:
+            return owner.execute(
+                "SELECT policy, capacity_bytes, get_count, miss_count, miss_bytes, first_count,"
+                " crowded_count, plain_miss_count, is_as_in_file, is_made_up, options FROM mart.cache_curves"
+            ).fetchall()
+
+        command = ("simulate", "cache", "--archive", "curves", "--keep", "larger disk", "--json")
+        marks = {"high_ratio": 0.8, "low_ratio": 0.7, "keep_s": 60, "unstored_s": 5400}
+        for options, kept_options in (
+            (("--sizes", "1kB,20kB,1kB", "--policies", "lru,fifo", "--keep-s", "60"), marks),
+            (
+                ("--sizes", "5kB", "--empty-start", "--since", "2000-01-01T00:20:00Z"),
+                {"empty_start": True, "since": "2000-01-01T00:20:00+00:00"},
+            ),
+        ):
+            printed = [json.loads(line) for line in tapewise(*command, *options).stdout.splitlines()]
+            sizes = [1000, 5000, 20_000] if "fifo" in str(options) else [5000]
+            assert sorted({row["capacity_bytes"] for row in printed}) == sizes
+            counts = [tuple((row | {"crowded_count": row.get("crowded_count")}).values()) for row in printed]
+            assert sorted(row[:6] for row in read()) == sorted(each[:6] for each in counts)
+            assert {row[1] for row in read() if row[8]} == {5000}
+            assert all(row[9:] == (True, kept_options) for row in read())
+            assert {row[7] is None for row in read()} == {
+                row.get("plain_miss_count") is None for row in printed
+            }
+        other = tapewise(*command[:2], "--archive", "cached", *command[4:], "--sizes", "5kB")
+        assert "are not those of archive 'cached'" in other.stderr and other.returncode == 1
+        unknown = tapewise(*command[:4], "--keep", "nothing", "--sizes", "5kB")
+        assert "no study is called 'nothing'" in unknown.stderr and unknown.returncode == 1
+        assert len(read()) == 1
+        assert tapewise("simulate", "studies", "--drop", "larger disk").returncode == 0
+        assert read() == []
 
 
 def replay_locked(transfers: list[tuple[datetime, str, str, int]], capacity: int) -> tuple[int, int]:

@@ -31,7 +31,7 @@ TOOLS = TREE / ".tools"
 # Where the programs of each image are on this machine.
 PROGRAMS = {"tapewise": Path(sys.executable).parent, "superset": TREE / ".venv-superset" / "bin"}
 HEALTHY_TIMEOUT_S = 120
-MOVED = re.compile(r"(?<![\w.])/(?:run/secrets|opt/tapewise|site|var/lib/superset)\b")
+MOVED = re.compile(r"(?<![\w.])/(?:run/secrets|opt/tapewise|site|var/lib/superset|var/lib/tapewise)\b")
 
 
 def read_variables(path: Path) -> dict[str, str]:
@@ -108,7 +108,7 @@ class Stack:
             if isinstance(volume, dict):
                 mounted[volume["target"]] = TREE / volume["source"]
             elif name != "postgres":
-                source, target = volume.split(":")
+                source, target, *_ = volume.split(":")
                 assert MOVED.match(target), f"add {target} to MOVED: commands would use this machine's"
                 mounted[target] = self.folder / "volumes" / source
                 mounted[target].mkdir(parents=True, exist_ok=True)

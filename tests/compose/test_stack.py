@@ -133,6 +133,10 @@ def test_the_nightly_job_catches_up_and_then_keeps_its_schedule(stack: Stack) ->
     assert "example/unitree-jobs: 14 files read" in caught_up
     assert "example/nft: " in scheduled and "loaded" not in scheduled.replace("0 loaded", "")
     assert "failed" not in scheduled
+    assert "example.report.html written" in caught_up
+    # The pages of Superset read the same folder.
+    (report,) = (stack.root("superset") / "var/lib/tapewise/reports").iterdir()
+    assert report.name == "example.report.html"
     # The example's logs are from 1998, so the health check finds their sources silent, and no other fault.
     health = stack.check_health("ingest")
     wrong = [line.split()[1] for line in health.stdout.splitlines() if line.startswith("WRONG")]
@@ -143,7 +147,7 @@ def test_the_shipped_schedule_is_at_night() -> None:
     crontab = TREE / "docker" / "images" / "tapewise" / "crontab"
     subprocess.run([TOOLS / "supercronic", "-test", crontab], check=True, capture_output=True)
     assert [line for line in crontab.read_text().splitlines() if not line.startswith("#")] == [
-        "0 1 * * * tapewise ingest"
+        "0 1 * * * tapewise ingest; status=$?; tapewise report --for-dashboards || status=$?; exit $status"
     ]
 
 

@@ -15,14 +15,31 @@ OPTIONS = {
 }  # fmt: skip
 CAUSES = ("user", "port", "file", "drive", "space", "contention")
 
+# The disk of the machine file is one of the sizes, and its rule one of the rules.
+SIZE, RULE = 42_000_000_000, "gdsf"
+MACHINE = {"prices": {"currency": "EUR"}, "disk": {"capacity_bytes": SIZE}, "purge": {"policy": RULE}}
+CURVES = [
+    (policy, capacity_bytes, round(worst * share))
+    for policy, worst in (("belady", 500), ("fifo", 760), ("gdsf", 650), ("lru", 700), ("size_age", 720))
+    for capacity_bytes, share in ((21 * 10**9, 1), (SIZE, 0.6), (84 * 10**9, 0.4), (168 * 10**9, 0.3))
+]
+
 
 def insert_studies(loader: psycopg.Connection) -> None:
     """Insert a study of made-up requests with all figures, and an older one that knows few of them."""
     _insert_study(loader, OLDER, "file", None, {}, "1998-11-01")
-    _insert_study(loader, NEWEST, "archive", "synthetic", {"prices": {"currency": "EUR"}}, "1998-11-02")
+    _insert_study(loader, NEWEST, "archive", "synthetic", MACHINE, "1998-11-02")
     for place, (option, changed) in enumerate(OPTIONS.items()):
         for seed in range(1, 7 if place else 6):  # the first option has one seed less
             _insert_run(loader, NEWEST, option, changed, seed, _make_up(place, seed))
+    for policy, capacity_bytes, miss_count in CURVES:
+        loader.execute(
+            "INSERT INTO studies.study_curves (study_id, policy, capacity_bytes, get_count, miss_count,"
+            " miss_bytes, first_count, options, replayed_at)"
+            " SELECT id, %s, %s, 800, %s, 0, 100, '{}', created_at FROM studies.simulation_studies"
+            " WHERE name = %s",
+            [policy, capacity_bytes, miss_count, NEWEST],
+        )
     for seed in (1, 2):
         few = {"lost_h": 0.25 * seed, "lost_user_h": 0.25 * seed, "put_wait_p95_s": 0.0, "hit_ratio": None}
         _insert_run(loader, OLDER, "", {}, seed, few)

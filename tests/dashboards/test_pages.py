@@ -126,16 +126,41 @@ def test_a_dashboard_is_drawn_completely(browser: Browser, pictures: Path, name:
     assert said in browser.page.locator(".slice_container").first.inner_text()
 
 
+# The cells that are clicked: the table, the column's place, and its name in the rows behind.
+CLICKS = {
+    "tape": [
+        ("Volumes with errors", 1, "cartridge"),
+        ("Drives with errors", 1, "drive"),
+    ],
+    "cache-and-latency": [
+        ("Hit ratio by size", 1, "size"),
+        ("The clusters of open times", 2, "group"),
+    ],
+}
+ROWS = {
+    "tape": ("The mounts behind the charts", "tapewise explain row tape_events "),
+    "cache-and-latency": ("The gets behind the charts", "tapewise explain row "),
+}
+
+
 def check_click(browser: Browser, name: str) -> None:
-    """A click on a page about transfers or tapes leads to the rows behind it, with the command for each."""
+    """A click on a page about transfers, hits or tapes leads to the rows behind it, with the command for each."""
     page = browser.page
-    if name == "tape":
-        cell = page.locator("[data-test-chart-name='Drives with errors'] tbody td").first
-        clicked = {"drive": cell.inner_text()}
-        rows, command = "The mounts behind the charts", "tapewise explain row tape_events "
-        before = find_answers(browser, rows)
-        cell.click()
-    elif name == "transfers":
+    if name in ("tape", "cache-and-latency"):
+        for table, place, column in CLICKS[name]:
+            cell = page.locator(f"[data-test-chart-name='{table}'] tbody td:nth-child({place})").first
+            rows, command = ROWS[name]
+            before = find_answers(browser, rows)
+            value = cell.inner_text()
+            cell.click()
+            after = wait_for_answer(browser, rows, len(before))
+            assert {row[column] for row in after} == {value} < {row[column] for row in before[0]}
+            assert all(row["to see its line"].startswith(command) for row in after)
+            browser.wait()
+            cell.click()  # ends the filter
+            browser.wait()
+        return
+    if name == "transfers":
         canvas = page.locator("[data-test-chart-name^='Median rates of gets'] canvas")
         # After a picture at a phone's width, charts get their own width again one by one.
         waited_ms = 0
@@ -188,6 +213,8 @@ def take_pictures(browser: Browser, pictures: Path, name: str) -> None:
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == DARK_GROUND
     take("-dark")
     check_access(page)
+    if name == "overview":
+        check_scale(page)
     page.emulate_media(color_scheme="light")
     page.set_viewport_size(PHONE)
     browser.wait()
@@ -196,6 +223,40 @@ def take_pictures(browser: Browser, pictures: Path, name: str) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
     page.set_viewport_size(WINDOW)
     assert len(browser.answers) == answer_count
+
+
+# The grey pixels at the top of the heat map, whose canvas has no ground: the numbers of the scale. Returns
+# the least contrast with the ground that CSS gives them, and whether that is below all of them.
+SCALE = """() => {
+    const canvas = document.querySelector("[data-test-chart-name^='When in the week'] canvas");
+    const style = getComputedStyle(canvas);
+    const [width, height] = style.backgroundSize.split(" ").map(parseFloat);
+    const top = parseFloat(style.backgroundPositionY);
+    const ground = style.backgroundImage.match(/\\d+/g).slice(0, 3).map(Number);
+    const weigh = (channels) => {
+        const linear = channels.map((each) => each / 255)
+            .map((each) => each <= 0.03928 ? each / 12.92 : ((each + 0.055) / 1.055) ** 2.4);
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2];
+    };
+    const ratio = canvas.width / canvas.clientWidth;
+    const pixels = canvas.getContext("2d").getImageData(0, 0, canvas.width, Math.round(48 * ratio)).data;
+    const found = [];
+    for (let place = 0; place < pixels.length; place += 4) {
+        const [red, green, blue, alpha] = pixels.slice(place, place + 4);
+        if (alpha > 250 && Math.max(red, green, blue) - Math.min(red, green, blue) < 12 && red < 200) {
+            const [x, y] = [place / 4 % canvas.width / ratio, Math.floor(place / 4 / canvas.width) / ratio];
+            const isOn = x >= canvas.clientWidth - width && y >= top && y < top + height;
+            found.push([(weigh(ground) + 0.05) / (weigh([red, green, blue]) + 0.05), isOn]);
+        }
+    }
+    return [found.length, Math.min(...found.map((each) => each[0])), found.every((each) => each[1])];
+}"""
+
+
+def check_scale(page: Page) -> None:
+    """Assert that the numbers at the scale of the heat map have enough contrast with their ground."""
+    count, contrast, is_on_ground = page.evaluate(SCALE)
+    assert count > 5 and contrast >= 4.5 and is_on_ground
 
 
 def check_access(page: Page) -> None:

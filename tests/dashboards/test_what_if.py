@@ -12,7 +12,7 @@ from tapewise.dashboards.studies import write_study
 from tapewise.schema.database import Role, Warehouse
 from tests.dashboards.api import Api
 from tests.dashboards.assets import CHARTS, DATASETS, OF_STUDIES, Choice
-from tests.dashboards.kept_studies import CAUSES, NEWEST, OLDER, insert_studies
+from tests.dashboards.kept_studies import CAUSES, CURVES, NEWEST, OLDER, RULE, SIZE, insert_studies
 from tests.dashboards.test_charts import dataset_id
 
 # In the order of the page: numbers are compared as such, not as text.
@@ -122,6 +122,20 @@ def test_charts_show_the_runs_of_one_study(
     assert costs == {option[0]: near(median(values)) for option, values in runs.items()}
 
 
+def test_curves_show_what_other_disks_miss_and_the_machine_files_own(viewer: Api) -> None:
+    rows = {row["capacity_bytes"]: row for row in ask(viewer, "study_curves", NEWEST)}
+    shown = {(policy, capacity_bytes): miss_count / 800 for policy, capacity_bytes, miss_count in CURVES}
+    shown |= {("disk as in the file", size): shown[RULE, SIZE] for _, size in shown}
+    assert {
+        (curve, capacity_bytes): ratio
+        for capacity_bytes, row in rows.items()
+        for curve, ratio in row.items()
+        if curve != "capacity_bytes" and ratio is not None
+    } == near(shown)
+    # The other study has none; test_empty_charts_have_a_reason has the note about it.
+    assert ask(viewer, "study_curves", OLDER) == []
+
+
 @pytest.mark.parametrize("study", [NEWEST, OLDER])
 def test_tables_show_the_runs_of_one_study(viewer: Api, reader: psycopg.Connection, study: str) -> None:
     dataset = dataset_id(viewer, DATASETS["study_figures"]["uuid"])
@@ -218,7 +232,10 @@ def test_empty_charts_have_a_reason(viewer: Api) -> None:
     notes = {row["chart"]: row["why"] for row in ask(viewer, "notes_what_if", OLDER)}
     empty = {CHARTS[name]["slice_name"] for name in OF_STUDIES if not ask(viewer, name, OLDER)}
     assert empty == notes.keys() - {"any other empty chart"}
-    assert len(empty) == 6
+    assert len(empty) == 7
+    assert notes["Misses by size of disk"] == (
+        "the requests are not those of an archive, which is what curves are replayed from"
+    )
     assert notes["Cost a year"] == "the machine file has no `[prices]`"
 
 

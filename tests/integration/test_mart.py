@@ -610,6 +610,7 @@ def test_the_reading_role_sees_no_name_anywhere(database: psycopg.Connection) ->
             "simulation_samples": [{"sampled_at": "2000-01-15T12:00:00Z"}],
             "simulation_studies": [{}],
             "study_runs": [{}, {"option": "users.limit_count=2", "changed": '{"users.limit_count": 2}'}],
+            "study_curves": [{}],
             "request_waits": [{"transfer_id": 1}],
             "file_recounts": [{}],
             "file_days": [

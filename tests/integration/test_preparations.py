@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tapewise.dashboards import notes
+from tapewise.dashboards import choices, notes
 from tapewise.dashboards.datasets import Dataset
 from tapewise.ingest.upkeep.preparations import Question, find_stale, is_answered_at_once, prepare
 from tapewise.ingest.upkeep.retention import forget_detail
@@ -177,7 +177,7 @@ def test_pages_say_what_was_prepared_and_how_to_prepare_it(
 def test_a_shell_reads_a_name_in_a_command_as_it_is(large: Warehouse) -> None:
     names = ["cray", "a1.example.org", "x y", "x; rm -rf ~", "x' ; rm -rf ~ '", "$(date)", "`date`", "a\\"]
     with large.connect(Role.READER) as reader:
-        query = f"SELECT {notes.write_word('name')} FROM unnest(%s::text[]) AS given (name)"
+        query = f"SELECT {choices.write_word('name')} FROM unnest(%s::text[]) AS given (name)"
         words = [word for (word,) in reader.execute(query.encode(), [names])]
     assert words[:2] == names[:2]
     assert [shlex.split(word) for word in words] == [[name] for name in names]

@@ -367,6 +367,17 @@ _DEFAULTS: dict[str, Row] = {
         "is_warm": True,
         "ran_at": "2000-02-01T00:00:00Z",
     },
+    "study_curves": {
+        "study_id": 1,
+        "policy": "lru",
+        "capacity_bytes": 1000,
+        "get_count": 10,
+        "miss_count": 4,
+        "miss_bytes": 400,
+        "first_count": 1,
+        "options": "{}",
+        "replayed_at": "2000-02-01T00:00:00Z",
+    },
     "simulation_samples": {"quantity": "disk_fill_ratio", "value": 0.5},
     "request_waits": {
         "user_wait_s": 0.0,
@@ -404,7 +415,7 @@ _SCHEMAS = dict.fromkeys(
     (
         *("workload_models", "workload_groups", "workload_classes"),
         *("simulation_runs", "simulation_samples", "request_waits"),
-        *("simulation_studies", "study_runs"),
+        *("simulation_studies", "study_runs", "study_curves"),
         *("file_recounts", "file_days"),
         *("envelope_preparations", "prepared_envelopes", "prepared_blocks"),
         "kept_answers",
@@ -482,7 +493,9 @@ def insert_rows(connection: psycopg.Connection, given: Mapping[str, list[Row]]) 
             return _DEFAULTS[table] | ({"line_number": number} if table == "rejected_lines" else {}) | row
         if table in ("workload_groups", "workload_classes"):
             return _DEFAULTS[table] | ({"class_number": number} if table == "workload_classes" else {}) | row
-        if table in ("prepared_envelopes", "prepared_blocks", "simulation_studies", "study_runs"):
+        if table in ("prepared_envelopes", "prepared_blocks") or table.startswith(
+            ("simulation_studies", "study_")
+        ):
             return _DEFAULTS[table] | row
         archive = row.pop("archive", None)
         if table in ("workload_models", "file_recounts") or table.startswith(

@@ -4,7 +4,7 @@ import pytest
 
 from tapewise.dashboards.colour_schemes import CATEGORICAL, LINES, OPTIONS, SEQUENTIAL
 from tapewise.report import charts
-from tests.dashboards.assets import DASHBOARDS, STUDIES
+from tests.dashboards.assets import ASSETS, DASHBOARDS, STUDIES
 
 LEAST_CONTRAST = 3  # WCAG 2.2, 1.4.11
 
@@ -50,6 +50,11 @@ def test_a_study_of_24_options_has_as_many_colours():
 
 def test_lines_differ_in_more_than_colour():
     assert len({line["symbol"] for line in LINES}) == len({str(line["lineStyle"]) for line in LINES}) == 8
+
+
+def test_the_scale_that_css_draws_has_the_colours_of_the_cells():
+    style = (ASSETS.parent / "pages.css").read_text()
+    assert f"linear-gradient(90deg, {', '.join(SEQUENTIAL['colors'])})" in style
 
 
 @pytest.mark.parametrize("ground", ["#ffffff", DARK])
