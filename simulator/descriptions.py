@@ -163,6 +163,8 @@ def _describe_library(library: Library) -> Iterator[str]:
         f"  recalls of a cartridge: {_ORDERS[recalls.order]}, at most {recalls.most_per_mount:,} a mount;"
         f" then it stays {recalls.lazy_s:g} s"
     )
+    if repack := library.repack:
+        yield f"  repack: {repack.drive_ratio:.1%} of the drives' time, in pieces of {repack.piece_s:g} s"
     yield _describe_store(library.store)
 
 
@@ -448,6 +450,7 @@ def _describe_tapes(
         f" read {hours['read']:,.1f}, write {hours['write']:,.1f}, rewind {hours['rewind']:,.1f}, unload"
         f" {hours['unload']:,.1f}; idle with a cartridge {hours['mounted']:,.1f}, empty {hours['empty']:,.1f}"
         + (f", out of service {hours['out']:,.1f}" if hours.get("out") else "")
+        + (f", repack {hours['repack']:,.1f}" if hours.get("repack") else "")
     )
     if recalls:
         yield (
