@@ -14,7 +14,7 @@ from tapewise.schema.errors import SimulationError
 from tapewise.schema.texts import escape_controls
 from tapewise.simulator.capacities import format_size
 from tapewise.simulator.demand.tails import LEAST_TAIL, MOST_TAIL
-from tapewise.simulator.libraries import Library, Writes
+from tapewise.simulator.libraries import LIBRARY, Library, Writes
 from tapewise.simulator.limits import COLUMNS as LIMITED_COLUMNS
 from tapewise.simulator.machines import Machine, Store
 from tapewise.simulator.outages import Outage
@@ -441,7 +441,9 @@ def _describe_tapes(
     tiers = tapes.get("tier_mounts")
     if tiers:
         robot = f"robots, fetchers and waits for them {robot_h:,.1f}"
-        yield f"  mounts by tier: {', '.join(f'{name} {count:,}' for name, count in tiers.items())}"
+        # The database does not keep the order of the machine file.
+        names = [LIBRARY, *sorted(tiers.keys() - {LIBRARY})]
+        yield f"  mounts by tier: {', '.join(f'{name} {tiers[name]:,}' for name in names)}"
     elif robots := levels.get("busy_robots"):
         moved_h = robots.total_s / 3600
         robot = f"robot {moved_h:,.1f}, wait for a robot {max(0.0, robot_h - moved_h):,.1f}"
