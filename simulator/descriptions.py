@@ -14,7 +14,7 @@ from tapewise.schema.errors import SimulationError
 from tapewise.schema.texts import escape_controls
 from tapewise.simulator.capacities import format_size
 from tapewise.simulator.demand.tails import LEAST_TAIL, MOST_TAIL
-from tapewise.simulator.libraries import Library, Writes
+from tapewise.simulator.libraries import LIBRARY, Library, Writes
 from tapewise.simulator.limits import COLUMNS as LIMITED_COLUMNS
 from tapewise.simulator.machines import Machine, Store
 from tapewise.simulator.outages import Outage
@@ -163,6 +163,8 @@ def _describe_library(library: Library) -> Iterator[str]:
         f"  recalls of a cartridge: {_ORDERS[recalls.order]}, at most {recalls.most_per_mount:,} a mount;"
         f" then it stays {recalls.lazy_s:g} s"
     )
+    if repack := library.repack:
+        yield f"  repack: {repack.drive_ratio:.1%} of the drives' time, in pieces of {repack.piece_s:g} s"
     yield _describe_store(library.store)
 
 
@@ -439,7 +441,9 @@ def _describe_tapes(
     tiers = tapes.get("tier_mounts")
     if tiers:
         robot = f"robots, fetchers and waits for them {robot_h:,.1f}"
-        yield f"  mounts by tier: {', '.join(f'{name} {count:,}' for name, count in tiers.items())}"
+        # The database does not keep the order of the machine file.
+        names = [LIBRARY, *sorted(tiers.keys() - {LIBRARY})]
+        yield f"  mounts by tier: {', '.join(f'{name} {tiers[name]:,}' for name in names)}"
     elif robots := levels.get("busy_robots"):
         moved_h = robots.total_s / 3600
         robot = f"robot {moved_h:,.1f}, wait for a robot {max(0.0, robot_h - moved_h):,.1f}"
@@ -448,6 +452,7 @@ def _describe_tapes(
         f" read {hours['read']:,.1f}, write {hours['write']:,.1f}, rewind {hours['rewind']:,.1f}, unload"
         f" {hours['unload']:,.1f}; idle with a cartridge {hours['mounted']:,.1f}, empty {hours['empty']:,.1f}"
         + (f", out of service {hours['out']:,.1f}" if hours.get("out") else "")
+        + (f", repack {hours['repack']:,.1f}" if hours.get("repack") else "")
     )
     if recalls:
         yield (

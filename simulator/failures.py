@@ -9,7 +9,7 @@
 A log says which requests failed, but not why. So each try fails by chance, whatever came before.
 """
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import Field, PlainValidator
@@ -21,11 +21,13 @@ from tapewise.simulator.parts import Part, Ratio, Seconds
 MEASURED: Literal["as measured"] = "as measured"
 
 
-def _check_ratio(value: object) -> float | str:
+def _check_ratio(value: Any) -> float | str:
+    if value == MEASURED:
+        return MEASURED
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not (value == MEASURED or (is_number and 0 <= value < 1)):
+    if not is_number or not 0 <= value < 1:
         raise ValueError(f'must be a number from 0 to below 1, or "as measured", not {value}')
-    return value if isinstance(value, str) else float(value)
+    return float(value)
 
 
 class Failures(Part):

@@ -188,7 +188,7 @@ def read_archive_requests(
         int(is_unknown.sum()),
         _count_measured_origins(trace.filter(~pl.col("is_file_known"))),
         tuple(_place_outages(outages, began_at, float(trace["submitted_s"][-1]))),
-        rows["is_failed"].mean() if are_failures_simulated else None,  # None if it says of none
+        _find_failed_ratio(rows) if are_failures_simulated else None,
     )
 
 
@@ -231,6 +231,12 @@ def _place_outages(
         ends_s = (ended_at - began_at).total_seconds() if ended_at else last_s
         if begins_s < ends_s and begins_s <= last_s:
             yield begins_s, ends_s
+
+
+def _find_failed_ratio(rows: pl.DataFrame) -> float | None:
+    """Return the share of requests that failed, of those of which the log says so; None without any."""
+    found: float | None = rows.select(pl.col("is_failed").cast(pl.Float64).mean()).item()
+    return found
 
 
 def _count_measured_origins(trace: pl.DataFrame) -> int:

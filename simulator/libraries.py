@@ -119,6 +119,18 @@ class Writes(Part):
     after_recalls: bool = False
 
 
+class Repack(Part):
+    """Copying cartridges in the background, with the lowest priority.
+
+    It wants `drive_ratio` of the time of all drives, from the first to the last request, in pieces of
+    `piece_s`. A piece begins when it is due and a drive is empty for which no cartridge waits; it is not
+    interrupted. What is late is made up for when drives are empty.
+    """
+
+    drive_ratio: Ratio
+    piece_s: Interval
+
+
 class Library(Part):
     """Drives, robots and cartridges with an identity."""
 
@@ -129,6 +141,7 @@ class Library(Part):
     recalls: Recalls = Recalls()
     locate: Locate | None = None
     store: Writes | None = None
+    repack: Repack | None = None
 
     @property
     def drive_count(self) -> int:

@@ -82,6 +82,7 @@ def make_world(machine: Machine, demand: Demand, *, seed: int, sample_s: float, 
     state = make_records("state", 1)
     state.unfinished_count = job_count
     state.purge_s = state.store_s = state.lazy_s = state.retry_s = np.inf
+    state.repack_s = 0.0 if library and library.repack else np.inf
     state.next_cartridge = shelves.filled_count
     state.disk_used_bytes = files.size_bytes[files.place == ON_DISK].sum()
     # If the machine never purges, the low mark is 0.
@@ -179,6 +180,9 @@ def _set_library(one: Records, library: Library) -> None:
     one.has_library = True
     one.cartridge_bytes, one.open_count = library.cartridges.capacity_bytes, library.cartridges.open_count
     one.robot_count = library.robots.count
+    if library.repack:
+        one.repack_s = library.repack.piece_s
+        one.repack_every_s = library.repack.piece_s / (library.repack.drive_ratio * library.drive_count)
     one.is_by_record = library.recalls.order == "record"
     one.is_nearest = library.recalls.order == "nearest"
     one.most_per_mount, one.lazy_s = library.recalls.most_per_mount, library.recalls.lazy_s

@@ -31,6 +31,7 @@ from tapewise.simulator.kernel.tables import (
     OUT,
     READING,
     READY,
+    REPACKING,
     RETURNING,
     REWINDING,
     STEP_ENDS,
@@ -90,10 +91,27 @@ def settle(world: World) -> None:  # noqa: PLR0912  # one branch per rule
     if state.waiting_count > 0:
         _make_room(world)
     _begin_moves(world)
+    if world.machine[0].repack_every_s > 0.0:
+        _begin_repacks(world)
     state.lazy_s = np.inf
     for drive in range(len(world.drives)):
         if world.drives[drive].step == MOUNTED:
             state.lazy_s = min(state.lazy_s, world.drives[drive].since_s + world.machine[0].lazy_s)
+
+
+@compiled
+def _begin_repacks(world: World) -> None:
+    """Let empty drives begin the pieces that are due, until the last request has come."""
+    machine, state = world.machine[0], world.state[0]
+    last_s = world.jobs[machine.job_count - 1].submitted_s
+    due_s = state.repack_count * machine.repack_every_s
+    for drive in range(len(world.drives)):
+        if world.drives[drive].step == EMPTY and due_s <= state.now_s and due_s <= last_s:
+            _begin(world, drive, REPACKING)
+            push_event(world, state.now_s + machine.repack_s, STEP_ENDS, drive)
+            state.repack_count += 1
+            due_s = state.repack_count * machine.repack_every_s
+    state.repack_s = due_s if state.now_s < due_s <= last_s else np.inf
 
 
 @compiled
@@ -247,6 +265,8 @@ def end_step(world: World, drive: int) -> int:
     elif step == LOCATING:
         _begin(world, drive, WRITING)
         _write(world, drive)
+    elif step == REPACKING:
+        _begin(world, drive, EMPTY)
     elif step == REWINDING:
         _begin(world, drive, UNLOADING)
         push_event(world, state.now_s + one.unload_s, STEP_ENDS, drive)

@@ -77,6 +77,8 @@ def run_events(world: World, event_limit: int) -> bool:  # noqa: PLR0912, PLR091
                 event, at_s = PURGE, state.purge_s
             if state.lazy_s < at_s:
                 event, at_s = LAZY, state.lazy_s
+            if state.repack_s < at_s:
+                event, at_s = LAZY, state.repack_s
         if state.next_change < len(world.changes) and world.changes[state.next_change].at_s < at_s:
             event, at_s = CHANGE, world.changes[state.next_change].at_s
         if state.retry_s < at_s:

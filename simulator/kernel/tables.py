@@ -48,6 +48,7 @@ LATENCY_ENDS, LOAD_ENDS, STEP_ENDS = range(3)
 DRIVE_STEPS = (
     "empty",
     "out",  # out of service, or the whole archive is
+    "repack",  # copies cartridges in the background
     "fetch",  # a robot brings the cartridge, or is waited for
     "load",
     "ready",
@@ -60,8 +61,8 @@ DRIVE_STEPS = (
     "return",  # a robot takes the cartridge back, or is waited for
 )
 (
-    EMPTY, OUT, FETCHING, LOADING, READY, LOCATING, READING, WRITING, MOUNTED, REWINDING, UNLOADING,
-    RETURNING,
+    EMPTY, OUT, REPACKING, FETCHING, LOADING, READY, LOCATING, READING, WRITING, MOUNTED, REWINDING,
+    UNLOADING, RETURNING,
 ) = range(len(DRIVE_STEPS))  # fmt: skip
 
 # What a change of `World.changes` is about: what goes out of service or comes back.
@@ -106,6 +107,8 @@ DTYPES: dict[str, list[tuple[str, str]]] = {
         ("most_per_mount", "i8"),
         ("lazy_s", "f8"),
         ("open_count", "i8"),
+        ("repack_s", "f8"),  # how long a piece takes
+        ("repack_every_s", "f8"),  # how often one is due; 0: never
         ("retry_after_s", "f8"),
         ("failed_share", "f8"),  # of its bytes, which a try that fails moves
         ("sample_s", "f8"),
@@ -159,6 +162,8 @@ DTYPES: dict[str, list[tuple[str, str]]] = {
         ("failed_count", "i8"),  # tries that failed
         ("is_drive_wanted", "?"),  # drives and cartridges may have something to do
         ("lazy_s", "f8"),  # when the next unwanted cartridge goes back
+        ("repack_s", "f8"),  # when the next piece is due
+        ("repack_count", "i8"),
         ("waiting_count", "i8"),  # cartridges that wait for a drive
         ("next_cartridge", "i8"),
         ("mount_count", "i8"),
