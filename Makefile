@@ -174,6 +174,14 @@ bench: $(VENV)/dev.stamp  ## measure parsing, loading against a bare COPY, small
 bench-growth: $(VENV)/dev.stamp  ## measure what a line costs in warehouses of 1 and of 50 million rows (20 GB of disk, minutes)
 	$(BIN)/python -m benchmarks.growth
 
+.PHONY: bench-reports
+bench-reports: $(VENV)/dev.stamp  ## measure what each report of 10 million transfers takes, with DuckDB beside (6 GB of disk, half an hour)
+	$(BIN)/python -m benchmarks.reports --refresh --limit-s 2
+
+.PHONY: bench-pages
+bench-pages: $(VENV)/dev.stamp $(SUPERSET)/stamp  ## measure the pages of the dashboards through Superset, with 10 million transfers (6 GB of disk, minutes)
+	$(BIN)/python -m benchmarks.pages --limit-ms 150
+
 .PHONY: docs
 docs: $(VENV)/dev.stamp  ## write the pages of docs/reference/ and the stub that are generated from the code
 	PYTHONPATH=. $(BIN)/python docs/generate.py

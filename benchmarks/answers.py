@@ -194,7 +194,7 @@ def copy_to_duckdb(home: Path, peer: Path) -> None:
         with (
             csv.open("wb") as file,
             connection.cursor().copy(
-                "COPY (SELECT interface, direction, class_of_service, user_id, host_id, size_bytes,"
+                "COPY (SELECT interface, direction, class_of_service, user_id, host_id, file_key, size_bytes,"
                 " duration_s, is_failed, is_time_ambiguous, is_duration_coarse, is_size_saturated, ended_at"
                 " FROM core.transfers) TO STDOUT (FORMAT csv, HEADER)"
             ) as copy,

@@ -36,13 +36,13 @@ from tapewise.schema.writing.request_rollups import add_requests, sum_requests
 from tapewise.schema.writing.stage_cells import add_stages, sum_stages
 from tapewise.simulator.inputs import Requests
 from tapewise.simulator.machines import Machine
-from tapewise.simulator.results import TIME_COLUMNS, Run
+from tapewise.simulator.results import STORED_IN, TIME_COLUMNS, Run
 
 SOURCE = "simulation"
 _TOTAL_COLUMNS = (
     "event_count", "staged_count", "joined_count", "stored_count", "stored_bytes", "purge_count",
     "purged_count", "purged_bytes", "disk_used_bytes", "moved_bytes", "tapes", "levels",
-    "outages",
+    "outages", "failed_try_count", "given_up_count",
 )  # fmt: skip
 
 
@@ -207,7 +207,7 @@ def _write_facts(
     jobs = jobs.with_columns(line_number=pl.int_range(1, pl.len() + 1, dtype=pl.Int64), file_key="file")
     jobs = jobs.with_columns(
         line_hash=pl.col("line_number"), occurrence=0, ordinal=0, operation=pl.col("direction"),
-        is_failed=False, is_time_ambiguous=False, is_duration_coarse=False, is_duration_below_clock=False,
+        is_time_ambiguous=False, is_duration_coarse=False, is_duration_below_clock=False,
         is_size_saturated=False, is_rate_inconsistent=False, is_time_of_day_unknown=False, is_counted=True,
     )  # fmt: skip
     moved = writer.encode(transfers, _fit(jobs, transfers).drop("id"))
@@ -216,6 +216,7 @@ def _write_facts(
     staged = jobs.filter(pl.col("staged_at").is_not_null()).rename({"id": "transfer_id"})
     staged = staged.with_columns(
         line_number=jobs.height + pl.int_range(1, pl.len() + 1, dtype=pl.Int64),
+        is_failed=pl.lit(value=False),
         operation=pl.lit("stage"),
         started_at=pl.col("stage_began_at"),
         duration_s=pl.col("stage_s"),
@@ -292,10 +293,9 @@ def _write_study(
     )
     long = long.with_columns(archive_id=pl.lit(archive_id, pl.Int32))
     copy_frame(connection, simulation_samples, _fit(long, simulation_samples))
-    # The table has no column of its own for the time to locate a file, which is part of the load there.
-    waits = facts.select("archive_id", "transfer_id", *TIME_COLUMNS).with_columns(
-        load_wait_s=pl.col("load_wait_s") + pl.col("locate_wait_s")
-    )
+    waits = facts.select("archive_id", "transfer_id", *TIME_COLUMNS)
+    for part, whole in STORED_IN.items():
+        waits = waits.with_columns(pl.col(whole) + pl.col(part))
     copy_frame(connection, request_waits, _fit(waits, request_waits))
 
 

@@ -30,11 +30,11 @@ from tapewise.simulator.grids_cli import list_or_drop, study
 from tapewise.simulator.inputs import (
     Requests,
     describe_options,
-    read_archive_requests,
+    read_archive,
     read_file_requests,
     read_model_requests,
 )
-from tapewise.simulator.machines import find_machine
+from tapewise.simulator.machines import Machine, find_machine
 from tapewise.simulator.machines_cli import check_machine, show_machine
 
 if TYPE_CHECKING:  # importing it loads the compiler
@@ -176,7 +176,16 @@ def run(
         with closing(warehouse.connect(Role.LOADER)) as loader:
             check_name(loader, into)
         given = _read_requests(
-            warehouse, archive, model, trace_file, since, until, interface, rate_factor, seed
+            warehouse,
+            archive,
+            model,
+            trace_file,
+            since,
+            until,
+            interface,
+            rate_factor,
+            seed,
+            machine,
         )
         plan = plan_run(
             given,
@@ -212,6 +221,7 @@ def _read_requests(
     interface: str | None,
     rate_factor: float,
     seed: int,
+    machine: Machine,
 ) -> Requests:
     if trace_file is not None:
         return read_file_requests(trace_file)
@@ -227,8 +237,15 @@ def _read_requests(
                 seed=seed,
             )
     assert archive is not None
-    with closing(warehouse.connect(Role.READER)) as reader:
-        return read_archive_requests(reader, archive, since=since, until=until, interface=interface)
+    return read_archive(
+        warehouse,
+        archive,
+        since=since,
+        until=until,
+        interface=interface,
+        columns=machine.trace_columns,
+        are_failures_simulated=machine.failures is not None,
+    )
 
 
 @contextmanager

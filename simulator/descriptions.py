@@ -14,7 +14,8 @@ from tapewise.schema.errors import SimulationError
 from tapewise.schema.texts import escape_controls
 from tapewise.simulator.capacities import format_size
 from tapewise.simulator.demand.tails import LEAST_TAIL, MOST_TAIL
-from tapewise.simulator.libraries import Library, Writes
+from tapewise.simulator.libraries import LIBRARY, Library, Writes
+from tapewise.simulator.limits import COLUMNS as LIMITED_COLUMNS
 from tapewise.simulator.machines import Machine, Store
 from tapewise.simulator.outages import Outage
 from tapewise.simulator.results import STORED_TIMES, Level, Outages
@@ -27,8 +28,10 @@ _ORDERS = {"arrival": "in order of arrival", "record": "in order of record", "ne
 # The names of the causes in the table, in the order of STORED_TIMES.
 _CAUSES = ("user", "port", "file", "drive", "load", "room", "latency", "staging", "transfer", "contention")
 _QUEUES = {
-    "user": "their user's limit", "port": "a port", "file": "another request for their file",
+    "user": "their user's limit", "limit": "another limit", "port": "a port",
+    "file": "another request for their file",
     "drive": "a drive", "load": "a load", "locate": "the way to the file", "space": "room on disk",
+    "retry": "their next try",
 }  # fmt: skip
 # A calibrated machine whose hit ratio is further from the measured one is not the measured one.
 MOST_OFF_RATIO = 0.02
@@ -90,6 +93,13 @@ def describe_machine(machine: Machine) -> Iterator[str]:
     yield escape_controls(f"  {machine.title}")
     yield f"  {machine.ports.count:,} ports, of which a user gets {machine.users.limit_count:,} at a time"
     yield f"  disk: {format_size(machine.disk.capacity_bytes)} on {machine.disk.chain_count:,} chains"
+    yield from map(escape_controls, _describe_limits(machine))
+    if failures := machine.failures:
+        ratio = failures.ratio if isinstance(failures.ratio, str) else f"{failures.ratio:.2%}"
+        yield (
+            f"  failures: {ratio} of the tries; the next try after {failures.retry_after_s:g} s, at most"
+            f" {failures.most_retries:,} times"
+        )
     if purge := machine.purge:
         yield (
             f"  purge: from {purge.high_ratio * 100:g}% to {purge.low_ratio * 100:g}%, by {purge.policy};"
@@ -109,6 +119,21 @@ def describe_machine(machine: Machine) -> Iterator[str]:
         yield f"  out of service: {_describe_outage(outage)}"
 
 
+def _describe_limits(machine: Machine) -> Iterator[str]:
+    columns = ("user", *LIMITED_COLUMNS)
+    for column in columns:
+        limit = getattr(machine.limits, column, None)
+        if limit is not None:
+            parts = [f"{limit.default_count:,} at a time"] if limit.default_count else []
+            parts += [f"{name} {count:,}" for name, count in limit.exceptions.items()]
+            yield f"  limit by {column}: {', '.join(parts)}"
+    for column in columns:
+        priority = getattr(machine.priorities, column, None)
+        if priority is not None:
+            parts = [f"{name} {rank}" for name, rank in priority.exceptions.items()]
+            yield f"  priority by {column}: {', '.join([*parts, f'others {priority.default}'])}"
+
+
 def _describe_outage(outage: Outage) -> str:
     what = outage.what if outage.count is None else f"{outage.count:,} {outage.what}"
     if outage.group is not None:
@@ -126,6 +151,11 @@ def _describe_library(library: Library) -> Iterator[str]:
         for each in library.drives
     )
     yield f"  tapes: {drives}; {library.robots.count:,} robots"
+    for tier in library.tiers:
+        yield (
+            f"  {tier.share_ratio:.1%} of the full cartridges in tier {tier.name}: {tier.fetcher_count:,}"
+            f" fetchers, {tier.fetch_s:g} s each"
+        )
     cartridges, recalls = library.cartridges, library.recalls
     capacity = format_size(cartridges.capacity_bytes)
     yield f"  cartridges of {capacity}, filled by {cartridges.placement} (assumed)"
@@ -133,6 +163,8 @@ def _describe_library(library: Library) -> Iterator[str]:
         f"  recalls of a cartridge: {_ORDERS[recalls.order]}, at most {recalls.most_per_mount:,} a mount;"
         f" then it stays {recalls.lazy_s:g} s"
     )
+    if repack := library.repack:
+        yield f"  repack: {repack.drive_ratio:.1%} of the drives' time, in pieces of {repack.piece_s:g} s"
     yield _describe_store(library.store)
 
 
@@ -170,6 +202,11 @@ def describe_plan(plan: "Plan") -> Iterator[str]:
             f"  {plan.demand.early_get_count:,} gets come before the put of their file, and read what was"
             f" there; {plan.demand.overwriting_count:,} puts overwrite a file, which takes room until purged"
         )
+    gates = plan.demand.gates
+    for column, count in gates.unknown_counts.items():
+        yield f"  the {column} of {count:,} requests is unknown: limits.{column} does not limit them"
+    for place in gates.absent:
+        yield escape_controls(f"  {place} concerns no request")
     measured_count = plan.options.get("measured_outage_count")
     if measured_count is not None:
         yield f"  outages as measured: {measured_count:,} were recorded in that time (`tapewise outages add`)"
@@ -274,6 +311,11 @@ def describe_run(connection: psycopg.Connection, run: RunSummary) -> Iterator[st
     yield from _describe_levels(levels)
     if totals.get("tapes"):
         yield from _describe_tapes(totals["tapes"], levels, run.placement)
+    if totals.get("failed_try_count"):
+        yield (
+            f"  {totals['failed_try_count']:,} tries of transfers failed; {totals['given_up_count']:,}"
+            " requests were given up, or their file was (in the table, failed tries are part of transfer)"
+        )
     for outages in totals.get("outages", []):  # an earlier version had none
         yield _describe_outages(Outages(**outages))
     if run.unfinished_count:  # only from an earlier version, which kept unfinished runs
@@ -396,7 +438,13 @@ def _describe_tapes(
     hours = {name: seconds / 3600 for name, seconds in tapes["drive_s"].items()}
     robot_h = hours["fetch"] + hours["return"]
     robot = f"robot and waits for one {robot_h:,.1f}"
-    if robots := levels.get("busy_robots"):
+    tiers = tapes.get("tier_mounts")
+    if tiers:
+        robot = f"robots, fetchers and waits for them {robot_h:,.1f}"
+        # The database does not keep the order of the machine file.
+        names = [LIBRARY, *sorted(tiers.keys() - {LIBRARY})]
+        yield f"  mounts by tier: {', '.join(f'{name} {tiers[name]:,}' for name in names)}"
+    elif robots := levels.get("busy_robots"):
         moved_h = robots.total_s / 3600
         robot = f"robot {moved_h:,.1f}, wait for a robot {max(0.0, robot_h - moved_h):,.1f}"
     yield (
@@ -404,6 +452,7 @@ def _describe_tapes(
         f" read {hours['read']:,.1f}, write {hours['write']:,.1f}, rewind {hours['rewind']:,.1f}, unload"
         f" {hours['unload']:,.1f}; idle with a cartridge {hours['mounted']:,.1f}, empty {hours['empty']:,.1f}"
         + (f", out of service {hours['out']:,.1f}" if hours.get("out") else "")
+        + (f", repack {hours['repack']:,.1f}" if hours.get("repack") else "")
     )
     if recalls:
         yield (

@@ -28,8 +28,9 @@ def describe_results(grid: Grid, results: Sequence[Result], *, is_trace: bool) -
     """Yield the table of a study and what it says, line by line. The first variant is the file's machine."""
     seeds = len(grid.seeds)
     yield f"Medians over {seeds} {_plural('seed', seeds)}; of lost hours, also the quartiles."
-    yield "  Lost hours are those of all requests together: waits for the user's limit, a port, a file, a"
-    yield "  drive or room, and contention, but not loading. p95 is of single requests' waits, with loading."
+    yield "  Lost hours are those of all requests together: waits for a limit, a port, a file, a drive or"
+    yield "  room, contention, and tries that failed, but not loading. p95 is of single requests' waits, with"
+    yield "  loading."
     yield "  A get that joins the stage of another neither hits nor misses. Drive h: with a cartridge in the"
     yield "  drive, idle or not. Used: the share at work (of the disk: full), on average over the time in"
     yield "  which requests come."

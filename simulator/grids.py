@@ -28,20 +28,24 @@ from tapewise.simulator.variants import Variant
 # sum of waits), by cause.
 LOST = {
     "user": "user_wait_s",
+    "limit": "limit_wait_s",
     "port": "port_wait_s",
     "file": "file_wait_s",
     "drive": "drive_wait_s",
     "space": "space_wait_s",
     "contention": "contention_s",
+    "failed": "retry_s",
 }
 WAITS = (
     "user_wait_s",
+    "limit_wait_s",
     "port_wait_s",
     "file_wait_s",
     "drive_wait_s",
     "load_wait_s",
     "locate_wait_s",
     "space_wait_s",
+    "retry_s",
 )
 # What a machine has a limited amount of, by its name in `Totals.levels`.
 USED = {"drive": "busy_drives", "robot": "busy_robots", "port": "busy_ports", "disk": "disk_used"}

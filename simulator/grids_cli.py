@@ -24,7 +24,7 @@ from tapewise.simulator.descriptions import describe_plan, style_warning
 from tapewise.simulator.inputs import (
     Requests,
     describe_options,
-    read_archive_requests,
+    read_archive,
     read_file_requests,
     read_model_requests,
 )
@@ -134,8 +134,12 @@ def study(
                 check_name(loader, into)
         given = read_file_requests(trace_file) if trace_file is not None else None
         if archive is not None:
-            with closing(warehouse.connect(Role.READER)) as reader:
-                given = read_archive_requests(reader, archive)
+            given = read_archive(
+                warehouse,
+                archive,
+                columns=machine.trace_columns,
+                are_failures_simulated=machine.failures is not None,
+            )
 
         def read_requests(seed: int) -> Requests:
             if given is not None:

@@ -6,6 +6,7 @@ Whatever their source, the requests form a trace (`traces.py`) with the addition
 """
 
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Any, Literal, Self
 import polars as pl
 import psycopg
 
+from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.errors import SimulationError
 from tapewise.schema.moments import place_range
 from tapewise.schema.writing.loader import read_frame
@@ -24,11 +26,31 @@ from tapewise.simulator.demand.traces import read_origin, read_trace
 from tapewise.simulator.machines import Machine
 
 _TRACE = """
-    SELECT submitted_at, direction, interface, user_number, file_number, size_bytes, origin,
-        left_out, is_origin_assumed, is_cached, is_file_known
-    FROM mart.trace_requests(archive => %s, since => %s, until => %s, interface => %s, files => 'key')
-    ORDER BY place
+    SELECT trace.submitted_at, trace.direction, trace.interface, trace.user_number, trace.file_number,
+        trace.size_bytes, trace.origin, trace.left_out, trace.is_origin_assumed, trace.is_cached,
+        trace.is_file_known, trace.is_failed{columns}
+    FROM
+        mart.trace_requests(archive => %s, since => %s, until => %s, interface => %s, files => 'key',
+            failed => %s) AS trace
+    {joins}
+    ORDER BY trace.place
 """
+# Where the columns are that only some machines need.
+_TRANSFERS = """
+    LEFT JOIN mart.transfers
+        ON trace.transfer_id = transfers.transfer_id AND trace.ended_at = transfers.ended_at
+"""
+# Accounts are names, which the reader does not see.
+_ACCOUNTS = """
+    SELECT transfers.id, transfers.account
+    FROM core.transfers JOIN core.archives ON transfers.archive_id = archives.id
+    WHERE archives.name = %s AND transfers.account IS NOT NULL
+"""
+_PLACES = {
+    "client": ("transfers.client", _TRANSFERS),
+    "class_of_service": ("transfers.class_of_service", _TRANSFERS),
+    "transfer_id": ("trace.transfer_id", ""),
+}
 _OUTAGES = """
     SELECT started_at, ended_at FROM mart.outages WHERE archive = %s ORDER BY started_at, ended_at
 """
@@ -44,6 +66,7 @@ _COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
     "is_unknown": pl.Boolean,
     "is_cached": pl.Boolean,
     "is_file_known": pl.Boolean,
+    "is_failed": pl.Boolean,
 }
 
 
@@ -56,6 +79,8 @@ class Requests:
     file is assumed to be on disk because its place is unknown. `measured_origin_count` counts the gets whose
     file begins where the measured machine had it, or is assumed to have had it. `outages_s` are the archive's
     recorded outages in the time of the requests, in seconds after the first; None for other requests.
+    `failed_ratio` is the share of requests that failed, of those of which the log says so, where the machine
+    makes its own failures; failed requests are left out then.
     """
 
     trace: pl.DataFrame
@@ -69,6 +94,7 @@ class Requests:
     unknown_origin_count: int = 0
     measured_origin_count: int = 0
     outages_s: tuple[tuple[float, float], ...] | None = None
+    failed_ratio: float | None = None
 
     @property
     def has_known_files(self) -> bool:
@@ -103,6 +129,8 @@ def read_archive_requests(
     since: datetime | None = None,
     until: datetime | None = None,
     interface: str | None = None,
+    columns: Sequence[str] = (),
+    are_failures_simulated: bool = False,
 ) -> Requests:
     """Read the requests of an archive by the scenario rules of LLNL's model (`mart.trace_requests`).
 
@@ -111,8 +139,9 @@ def read_archive_requests(
     keeps what was measured.
 
     A `since` or `until` without a time zone is in the archive's time zone, as in `read_model_requests`.
-    `connection` must have the reader's role. Raises SimulationError if there is no such archive or it has no
-    requests to run.
+    `columns` are `client`, `class_of_service` or `transfer_id`, which the trace shall have, too; the first
+    two are null where the log does not say. `connection` must have the reader's role. Raises SimulationError
+    if there is no such archive or it has no requests to run.
     """
     found = connection.execute(
         "SELECT kind, timezone FROM mart.archives WHERE archive = %s", [archive]
@@ -122,8 +151,17 @@ def read_archive_requests(
             f"no archive is called '{archive}'", hint="`tapewise archives list` shows them."
         )
     kind, timezone = found
+    failed = "none" if are_failures_simulated else None
+    places = [_PLACES[name] for name in columns]
+    query = _TRACE.format(
+        columns="".join(f", {place}" for place, _ in places),
+        joins=" ".join(dict.fromkeys(join for _, join in places)),
+    )
     rows = read_frame(
-        connection, _TRACE, [archive, *place_range(since, until, timezone), interface], _COLUMNS
+        connection,
+        query,
+        [archive, *place_range(since, until, timezone), interface, failed],
+        _COLUMNS | {name: pl.Int64 if name == "transfer_id" else pl.String for name in columns},
     )
     left_out = dict(rows.drop_nulls("left_out")["left_out"].value_counts().sort("left_out").iter_rows())
     trace = rows.filter(pl.col("left_out").is_null())
@@ -136,7 +174,7 @@ def read_archive_requests(
     is_unknown = trace["is_unknown"] & ~trace["is_file_known"]
     is_decided_here = pl.col("is_file_known") & (pl.col("origin") == "disk")
     trace = trace.with_columns(origin=pl.when(is_decided_here).then(pl.lit("tape")).otherwise("origin"))
-    trace = place_in_time(trace.drop("left_out", "is_unknown"), began_at)
+    trace = place_in_time(trace.drop("left_out", "is_unknown", "is_failed"), began_at)
     outages = connection.execute(_OUTAGES, [archive]).fetchall()
     return Requests(
         trace,
@@ -150,7 +188,38 @@ def read_archive_requests(
         int(is_unknown.sum()),
         _count_measured_origins(trace.filter(~pl.col("is_file_known"))),
         tuple(_place_outages(outages, began_at, float(trace["submitted_s"][-1]))),
+        _find_failed_ratio(rows) if are_failures_simulated else None,
     )
+
+
+def read_archive(
+    warehouse: Warehouse,
+    archive: str,
+    *,
+    since: datetime | None = None,
+    until: datetime | None = None,
+    interface: str | None = None,
+    columns: Sequence[str] = (),
+    are_failures_simulated: bool = False,
+) -> Requests:
+    """Read the requests of an archive as `read_archive_requests` does, also with the column `account`."""
+    read = ["transfer_id" if name == "account" else name for name in columns]
+    with closing(warehouse.connect(Role.READER)) as reader:
+        given = read_archive_requests(
+            reader,
+            archive,
+            since=since,
+            until=until,
+            interface=interface,
+            columns=read,
+            are_failures_simulated=are_failures_simulated,
+        )
+    if "account" not in columns:
+        return given
+    with closing(warehouse.connect(Role.LOADER)) as loader:
+        accounts = read_frame(loader, _ACCOUNTS, [archive], {"transfer_id": pl.Int64, "account": pl.String})
+    trace = given.trace.join(accounts, on="transfer_id", how="left", maintain_order="left")
+    return given.with_trace(trace.drop("transfer_id"))
 
 
 def _place_outages(
@@ -162,6 +231,12 @@ def _place_outages(
         ends_s = (ended_at - began_at).total_seconds() if ended_at else last_s
         if begins_s < ends_s and begins_s <= last_s:
             yield begins_s, ends_s
+
+
+def _find_failed_ratio(rows: pl.DataFrame) -> float | None:
+    """Return the share of requests that failed, of those of which the log says so; None without any."""
+    found: float | None = rows.select(pl.col("is_failed").cast(pl.Float64).mean()).item()
+    return found
 
 
 def _count_measured_origins(trace: pl.DataFrame) -> int:

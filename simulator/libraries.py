@@ -15,9 +15,10 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from tapewise.simulator.parts import Bytes, Count, Interval, Part, Rate, Seconds
+from tapewise.simulator.parts import Bytes, Count, Interval, Part, Rate, Ratio, Seconds
 
 READ, WRITE = 1, 2
+LIBRARY = "library"  # the tier of the cartridges that the robots move
 
 
 class Cartridges(Part):
@@ -64,6 +65,21 @@ class Robots(Part):
     move_s: Seconds
 
 
+class Tier(Part):
+    """Cartridges that are not in the library: on shelves, or in another building.
+
+    Of the cartridges that are full when a run begins, `share_ratio` are in this tier. Its own fetchers
+    (people or robots, one cartridge each at a time, first come, first served) bring them to a drive in
+    `fetch_s`, instead of the robots, and take them back in `return_s` (as long, if omitted).
+    """
+
+    name: Annotated[str, Field(min_length=1, max_length=40)]
+    share_ratio: Ratio
+    fetch_s: Seconds
+    return_s: Seconds | None = None
+    fetcher_count: Count
+
+
 class Locate(Part):
     """How long the head moves between files that do not follow each other.
 
@@ -103,15 +119,29 @@ class Writes(Part):
     after_recalls: bool = False
 
 
+class Repack(Part):
+    """Copying cartridges in the background, with the lowest priority.
+
+    It wants `drive_ratio` of the time of all drives, from the first to the last request, in pieces of
+    `piece_s`. A piece begins when it is due and a drive is empty for which no cartridge waits; it is not
+    interrupted. What is late is made up for when drives are empty.
+    """
+
+    drive_ratio: Ratio
+    piece_s: Interval
+
+
 class Library(Part):
     """Drives, robots and cartridges with an identity."""
 
     drives: Annotated[tuple[Drives, ...], Field(min_length=1, strict=False)]
     cartridges: Cartridges
     robots: Robots
+    tiers: Annotated[tuple[Tier, ...], Field(strict=False)] = ()
     recalls: Recalls = Recalls()
     locate: Locate | None = None
     store: Writes | None = None
+    repack: Repack | None = None
 
     @property
     def drive_count(self) -> int:
@@ -122,6 +152,17 @@ class Library(Part):
     def chain_count(self) -> int:
         """The groups of drives, each of which has a rate of its own."""
         return len(self.drives)
+
+    @model_validator(mode="after")
+    def _check_tiers(self) -> Self:
+        names = [LIBRARY, *(tier.name for tier in self.tiers)]
+        for name in names:
+            if names.count(name) > 1:
+                raise ValueError(f"tiers: two are called {name}")
+        shares = sum(tier.share_ratio for tier in self.tiers)
+        if shares > 1 + 1e-9:
+            raise ValueError(f"tiers: share_ratio is {shares:g} in all, which is more than 1")
+        return self
 
     @model_validator(mode="after")
     def _check_roles(self) -> Self:

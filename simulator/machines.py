@@ -20,7 +20,9 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Discriminator, Field, Tag, ValidationError, field_validator, model_validator
 
 from tapewise.schema.errors import MachineError
+from tapewise.simulator.failures import MEASURED, Failures
 from tapewise.simulator.libraries import Cartridges, Drives, Library, Locate, Recalls, Writes
+from tapewise.simulator.limits import Limits, Priorities, list_columns
 from tapewise.simulator.outages import Outage, check_outages
 from tapewise.simulator.parts import Bytes, Count, Interval, Part, Rate, Ratio, Seconds
 from tapewise.simulator.policies import RANKS, format_size_age, parse_policy
@@ -32,7 +34,7 @@ Exponent = Annotated[float, Field(ge=0, le=16, multiple_of=0.5)]
 
 
 class Users(Part):
-    """The limit on one user's simultaneous transfers."""
+    """The limit on one user's simultaneous transfers; `limits.py` has those of others."""
 
     limit_count: Count
 
@@ -268,9 +270,12 @@ class Machine(Part):
 
     title: str
     users: Users
+    limits: Limits | None = None
+    priorities: Priorities | None = None
     ports: Ports
     network: Network
     latency: Latency
+    failures: Failures | None = None
     disk: Disk
     purge: Purge | None = None
     tapes: _Tapes | None = None
@@ -290,6 +295,11 @@ class Machine(Part):
     def robot_count(self) -> int:
         """The robots; 0 where the file does not describe them."""
         return self.tapes.robots.count if isinstance(self.tapes, Library) else 0
+
+    @property
+    def trace_columns(self) -> list[str]:
+        """The columns that a trace must have besides those that each trace has."""
+        return list_columns(self.limits, self.priorities)
 
     @model_validator(mode="after")
     def _check_outages(self) -> Self:
@@ -332,6 +342,23 @@ class Machine(Part):
         tables = self.model_dump(exclude_unset=True)
         tables["disk"]["lv_bytes"] = lv_bytes
         return parse_machine(tables, self.title)
+
+    def with_failures(self, measured_ratio: float | None, where: str) -> "Machine":
+        """Return the same machine with the measured ratio of failures instead of `as measured`.
+
+        `measured_ratio` is None if it is not known `where` the requests come from. Raises MachineError if the
+        machine needs it then.
+        """
+        if self.failures is None or self.failures.ratio != MEASURED:
+            return self
+        if measured_ratio is None:
+            raise MachineError(
+                f'failures: ratio = "as measured" needs an archive whose log says what failed, not {where}',
+                hint="Give the ratio as a number, such as 0.01.",
+            )
+        return self.model_copy(
+            update={"failures": self.failures.model_copy(update={"ratio": measured_ratio})}
+        )
 
     def with_outages(self, measured_s: Sequence[tuple[float, float]] | None, where: str) -> "Machine":
         """Return the same machine with the measured outages, as (beginning, end), instead of `as measured`.

@@ -21,7 +21,7 @@ from tapewise.simulator.demand.tails import DEFAULT_TAIL, LEAST_TAIL, MOST_TAIL
 from tapewise.simulator.demand.traces import Demand, check_trace
 from tapewise.simulator.inputs import Requests
 from tapewise.simulator.inventories import DiskFiles, find_default_fill, lay_on_disk
-from tapewise.simulator.kernel.tables import DRIVE, FILE, PHASES, PORT, SPACE, USER
+from tapewise.simulator.kernel.tables import DRIVE, FILE, LIMIT, PHASES, PORT, SPACE, USER
 from tapewise.simulator.machines import Machine
 from tapewise.simulator.results import Run
 from tapewise.simulator.runs import Progress, run_trace
@@ -44,6 +44,7 @@ _WAITED_FOR = {
     FILE: "another request for the same file",
     PORT: "a port",
     USER: "their user's limit",
+    LIMIT: "another limit",
 }
 
 
@@ -98,7 +99,7 @@ def plan_run(
     """
     given = given.fit_machine(machine)
     has_measured = any(outage.when for outage in machine.outages)
-    machine = machine.with_outages(given.outages_s, f"{given.demand} {given.demand_name}")
+    machine = _fit_measured(machine, given)
     is_disk_changed = measured_on is not None and not has_same_disk(machine, measured_on)
     if is_disk_changed and not assumes_origins:
         _refuse_measured_origins(given)
@@ -147,6 +148,12 @@ def plan_run(
     )
 
 
+def _fit_measured(machine: Machine, given: Requests) -> Machine:
+    """Return the machine with what was measured where its file says `as measured`."""
+    where = f"{given.demand} {given.demand_name}"
+    return machine.with_outages(given.outages_s, where).with_failures(given.failed_ratio, where)
+
+
 def has_same_disk(machine: Machine, other: Machine) -> bool:
     """Return whether two machines keep the same files on disk: equal space and an equal purge."""
     return (
@@ -181,7 +188,7 @@ def _calibrate(given: Requests, measured_on: Machine | None, seed: int) -> Calib
     if measured_on is None:
         return None
     given = given.fit_machine(measured_on)
-    machine = measured_on.with_outages(given.outages_s, f"{given.demand} {given.demand_name}")
+    machine = _fit_measured(measured_on, given)
     return calibrate(given.trace, machine, seed=seed)
 
 

@@ -4,22 +4,36 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
-from tapewise.simulator.kernel.tables import DRIVE, FILE, LATENCY, LOAD, LOCATE, PORT, SPACE, USER
+from tapewise.simulator.kernel.tables import (
+    DRIVE,
+    FILE,
+    LATENCY,
+    LIMIT,
+    LOAD,
+    LOCATE,
+    PORT,
+    RETRY,
+    SPACE,
+    USER,
+)
 
 # The columns that contain parts of a job's time, and the phase that each of them measures.
 WAITS = {
     "user_wait_s": USER,
+    "limit_wait_s": LIMIT,
     "port_wait_s": PORT,
     "file_wait_s": FILE,
     "drive_wait_s": DRIVE,
     "load_wait_s": LOAD,
     "locate_wait_s": LOCATE,
     "space_wait_s": SPACE,
+    "retry_s": RETRY,
     "latency_s": LATENCY,
 }
 TIME_COLUMNS = (*WAITS, "staging_s", "transfer_s", "contention_s")
-# In the warehouse, `load_wait_s` includes `locate_wait_s`.
-STORED_TIMES = tuple(name for name in TIME_COLUMNS if name != "locate_wait_s")
+# In the warehouse, these are included in others.
+STORED_IN = {"limit_wait_s": "user_wait_s", "locate_wait_s": "load_wait_s", "retry_s": "transfer_s"}
+STORED_TIMES = tuple(name for name in TIME_COLUMNS if name not in STORED_IN)
 
 
 @dataclass(frozen=True)
@@ -48,7 +62,8 @@ class TapeTotals:
 
     A mount counts when the cartridge is in the drive, and a dismount when it is back in its place.
     `recall_mount_count` counts the mounts in which a file was read, and `recall_count` the files. The waits
-    are the means of these recalls. `cartridge_count` counts those with data at the end.
+    are the means of these recalls. `cartridge_count` counts those with data at the end. `tier_mounts`
+    counts the mounts by tier, where the machine file has tiers.
     """
 
     mount_count: int
@@ -61,6 +76,7 @@ class TapeTotals:
     mean_drive_wait_s: float | None
     mean_load_wait_s: float | None
     mean_locate_wait_s: float | None
+    tier_mounts: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -109,6 +125,8 @@ class Totals:
     overwriting_count: int = 0
     levels: dict[str, Level] = field(default_factory=dict)
     outages: tuple[Outages, ...] = ()
+    failed_try_count: int = 0
+    given_up_count: int = 0
 
 
 @dataclass(frozen=True)
@@ -117,12 +135,15 @@ class Run:
 
     `jobs` has one row for each row of the trace, in the same order. `TIME_COLUMNS` add up to the job's time:
 
-    - waits for the user's limit, a port, another job that writes or stages the file, a drive, the load of the
-      tape, the drive's way to the file, and space on disk;
+    - waits for the user's limit, the limit of its account, client or class of service, a port, another job
+      that writes or stages the file, a drive, the load of the tape, the drive's way to the file, and space on
+      disk;
     - the latency;
+    - `retry_s`: tries of the transfer that failed, from their first byte, and the time until the next try;
     - the time that staging and transfer would take without other jobs;
     - `contention_s`, the additional time they took because other jobs used the same network and chains.
 
+    `failed_count` is how many of its tries failed, and `is_failed` whether the request ended without success.
     `stage_s` is the time of the whole stage, from the request for a drive at `stage_began_s`. If a get waited
     for the stage of another job, `joined_row` is that job's row, from 0. It is null if the get waited for the
     put of its file. The port was granted at `granted_s`, and the first byte moved at `started_s`. A job that

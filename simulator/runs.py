@@ -20,11 +20,13 @@ from tapewise.simulator.kernel.tables import (
     DRIVE_STEPS,
     FILE,
     LEVELS,
+    LIMIT,
     LOAD,
     LOADING,
     LOCATE,
     PHASES,
     PORT,
+    RETRY,
     SAMPLE_COLUMNS,
     SPACE,
     STAGING,
@@ -33,7 +35,7 @@ from tapewise.simulator.kernel.tables import (
     USER,
     World,
 )
-from tapewise.simulator.libraries import Library
+from tapewise.simulator.libraries import LIBRARY, Library
 from tapewise.simulator.machines import Machine
 from tapewise.simulator.outages import find_backlogs
 from tapewise.simulator.results import WAITS, Level, Outages, Run, TapeTotals, Totals
@@ -50,12 +52,14 @@ _SAMPLED_PHASES = {
     "transfers_count": TRANSFER,
     "stagings_count": STAGING,
     "user_waits_count": USER,
+    "limit_waits_count": LIMIT,
     "port_waits_count": PORT,
     "file_waits_count": FILE,
     "drive_waits_count": DRIVE,
     "load_waits_count": LOAD,
     "locate_waits_count": LOCATE,
     "space_waits_count": SPACE,
+    "retry_waits_count": RETRY,
 }
 
 # What is kept as means and maxima, by its number in `World.levels`.
@@ -120,6 +124,8 @@ def _collect_jobs(world: World, trace: pl.DataFrame) -> pl.DataFrame:
     times = pl.DataFrame({name: np.ascontiguousarray(column) for name, column in columns.items()})
     stuck = [None if phase == DONE else PHASES[phase] for phase in jobs.phase]
     return trace.select("submitted_s", "direction", "user", "file", "size_bytes").with_columns(
+        pl.Series("is_failed", np.ascontiguousarray(jobs.is_failed)),
+        pl.Series("failed_count", np.ascontiguousarray(jobs.failed_count)),
         pl.Series("is_staged", np.ascontiguousarray(jobs.is_staged)),
         pl.when(pl.Series(jobs.joined_job) >= 0).then(pl.Series(jobs.joined_job)).alias("joined_row"),
         *(column.fill_nan(None) for column in times),
@@ -225,16 +231,19 @@ def _collect_totals(world: World, machine: Machine, demand: Demand) -> Totals:
         moved_bytes=dict(zip(_name_resources(machine), world.resources.moved_bytes.tolist(), strict=True)),
         early_get_count=demand.early_get_count,
         overwriting_count=demand.overwriting_count,
-        tapes=_collect_tapes(world) if isinstance(machine.tapes, Library) else None,
+        tapes=_collect_tapes(world, machine.tapes) if isinstance(machine.tapes, Library) else None,
         levels=_collect_levels(world, machine, demand),
         outages=_collect_outages(world, machine, demand),
+        failed_try_count=int(state.failed_count),
+        given_up_count=int(world.jobs.is_failed.sum()),
     )
 
 
-def _collect_tapes(world: World) -> TapeTotals:
+def _collect_tapes(world: World, library: Library) -> TapeTotals:
     state, drives, count = world.state[0], world.drives, int(world.machine.job_count[0])
     recalls = np.flatnonzero(world.jobs.stage_ended_s[:count] > 0)
     waits = world.spent[recalls].mean(axis=0).tolist() if len(recalls) else [None] * len(PHASES)
+    names = [LIBRARY, *(tier.name for tier in library.tiers)]
     spent = world.drive_spent.copy()
     spent[np.arange(len(drives)), drives.step] += state.now_s - drives.since_s
     return TapeTotals(
@@ -248,4 +257,5 @@ def _collect_tapes(world: World) -> TapeTotals:
         mean_drive_wait_s=waits[DRIVE],
         mean_load_wait_s=waits[LOAD],
         mean_locate_wait_s=waits[LOCATE],
+        tier_mounts=dict(zip(names, world.movers.mount_count.tolist(), strict=True)) if library.tiers else {},
     )

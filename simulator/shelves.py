@@ -66,6 +66,7 @@ def make_shelves(library: Library | None, demand: Demand, sizes_bytes: Floats, *
     blank_count = int(2 * new_bytes / room) + owner_count * given.open_count + 1
     cartridges = make_records("cartridges", filled_count + min(blank_count, int(is_new.sum()) + 1))
     cartridges.drive = cartridges.place = cartridges.write_head = -1
+    cartridges.tier[:filled_count] = _draw_tiers(library, filled_count, seed=seed)
     return Shelves(_make_drives(library), cartridges, owner_count, owners, *placed, filled_count)
 
 
@@ -118,6 +119,25 @@ def _spread(
     placed[0][order] = cartridges
     # A file that would reach over the end of its cartridge lies right before it.
     placed[1][order] = np.minimum(starts - cartridges * room, room - sizes)
+
+
+def _draw_tiers(library: Library, count: int, *, seed: int) -> Integers:
+    """Draw the tier of each full cartridge: 0 is the library, then the machine file's tiers."""
+    ends = np.cumsum([tier.share_ratio for tier in library.tiers])
+    drawn = np.searchsorted(ends, np.random.default_rng([seed, 6]).random(count), side="right")
+    return np.where(drawn < len(ends), drawn + 1, 0)
+
+
+def make_movers(library: Library | None) -> Records:
+    """Make the robots (none without a library), and the fetchers of each tier."""
+    movers = make_records("movers", 1 + len(library.tiers if library else ()))
+    if library is not None:
+        tiers = library.tiers
+        movers.free_count = [library.robots.count, *(tier.fetcher_count for tier in tiers)]
+        movers.fetch_s = [library.robots.move_s, *(tier.fetch_s for tier in tiers)]
+        returns_s = (tier.fetch_s if tier.return_s is None else tier.return_s for tier in tiers)
+        movers.return_s = [library.robots.move_s, *returns_s]
+    return movers
 
 
 def _make_drives(library: Library) -> Records:

@@ -4,6 +4,7 @@ import numpy as np
 
 from tapewise.schema.errors import MachineError
 from tapewise.simulator.demand.traces import Demand
+from tapewise.simulator.failures import draw_failures
 from tapewise.simulator.kernel.tables import (
     DRIVE_STEPS,
     LEVELS,
@@ -21,7 +22,7 @@ from tapewise.simulator.libraries import Library
 from tapewise.simulator.machines import FixedLoad, Machine, Tapes
 from tapewise.simulator.outages import Window, list_windows, make_changes
 from tapewise.simulator.policies import parse_policy
-from tapewise.simulator.shelves import make_shelves
+from tapewise.simulator.shelves import make_movers, make_shelves
 
 UNLIMITED = 1e18
 FLOW_LIMIT = 20_000_000
@@ -56,7 +57,7 @@ def make_world(machine: Machine, demand: Demand, *, seed: int, sample_s: float, 
     files, unstored = _make_files(machine, demand)
     shelves = make_shelves(library, demand, files.size_bytes, seed=seed)
     cartridge_count = len(shelves.cartridges)
-    queue_count = demand.user_count + range_count + len(pools) + 2 + file_count + cartridge_count
+    queue_count = demand.gates.count + range_count + len(pools) + 2 + file_count + cartridge_count + 1
     queues = make_records("queues", queue_count)
     queues.head = -1
     jobs = make_records("jobs", job_count + 1 + len(shelves.drives))
@@ -65,6 +66,8 @@ def make_world(machine: Machine, demand: Demand, *, seed: int, sample_s: float, 
     part = jobs[:job_count]
     part.submitted_s, part.is_put = demand.submitted_s, demand.is_put
     part.user, part.file = demand.user, demand.file
+    part.priority = demand.gates.priorities
+    part.fail_count, part.is_given_up = draw_failures(machine.failures, job_count, seed=seed)
     part.size_bytes = np.maximum(demand.size_bytes, machine.disk.smallest_transfer_bytes)
     bounds = [one.over_bytes for one in machine.ports.ranges]
     part.range = np.searchsorted(bounds, demand.size_bytes, side="left") - 1
@@ -75,12 +78,12 @@ def make_world(machine: Machine, demand: Demand, *, seed: int, sample_s: float, 
     ranges.last = [one.last - 1 for one in machine.ports.ranges]
     files.owner, files.cartridge = shelves.owners, shelves.file_cartridges
     files.position_bytes = shelves.positions_bytes
-    numbers = _make_numbers(machine, demand, len(pools), sample_s)
+    numbers = _make_numbers(machine, demand, len(pools), cartridge_count, sample_s)
     state = make_records("state", 1)
     state.unfinished_count = job_count
-    state.purge_s = state.store_s = state.lazy_s = np.inf
+    state.purge_s = state.store_s = state.lazy_s = state.retry_s = np.inf
+    state.repack_s = 0.0 if library and library.repack else np.inf
     state.next_cartridge = shelves.filled_count
-    state.free_robots = library.robots.count if library else 0
     state.disk_used_bytes = files.size_bytes[files.place == ON_DISK].sum()
     # If the machine never purges, the low mark is 0.
     state.steady_s = np.where(state.disk_used_bytes >= numbers.low_bytes, 0.0, -1.0)
@@ -96,7 +99,8 @@ def make_world(machine: Machine, demand: Demand, *, seed: int, sample_s: float, 
         phase_counts=counts,
         files=files,
         queues=queues,
-        users=make_records("users", demand.user_count),
+        gates=_make_gates(demand),
+        job_gates=np.where(demand.gates.of_jobs < 0, -1, demand.gates.of_jobs + demand.user_count),
         ports=make_records("ports", machine.ports.count),
         ranges=ranges,
         pools=pools,
@@ -126,16 +130,18 @@ def make_world(machine: Machine, demand: Demand, *, seed: int, sample_s: float, 
         drive_lists=np.zeros((len(shelves.drives), min(numbers.most_per_mount[0], file_count)), np.int64),
         drive_spent=np.zeros((len(shelves.drives), len(DRIVE_STEPS))),
         waiting=np.zeros(cartridge_count, np.int64),
-        robot_line=np.zeros(max(1, len(shelves.drives)), np.int64),
+        movers=make_movers(library),
+        mover_lines=np.zeros((1 + len(library.tiers if library else ()), max(1, drive_count)), np.int64),
         changes=make_changes(find_windows(machine, demand)),
     )
 
 
-def _make_numbers(machine: Machine, demand: Demand, pool_count: int, sample_s: float) -> Records:
+def _make_numbers(
+    machine: Machine, demand: Demand, pool_count: int, cartridge_count: int, sample_s: float
+) -> Records:
     numbers = make_records("machine", 1)
     one, disk, tapes = numbers[0], machine.disk, machine.tapes
     one.job_count = len(demand.submitted_s)
-    one.user_limit = machine.users.limit_count
     one.is_joint = machine.ports.queueing == "joint"
     one.put_latency_s, one.get_latency_s = machine.latency.put_s, machine.latency.get_s
     one.disk_bytes = disk.capacity_bytes
@@ -155,12 +161,15 @@ def _make_numbers(machine: Machine, demand: Demand, pool_count: int, sample_s: f
     if isinstance(tapes, Library):
         _set_library(one, tapes)
     one.sample_s = sample_s
-    one.range_queue = demand.user_count
+    one.range_queue = demand.gates.count
     one.pool_queue = one.range_queue + len(machine.ports.ranges)
     one.space_queue = one.pool_queue + pool_count
     one.joint_queue = one.space_queue + 1
     one.file_queue = one.joint_queue + 1
     one.cartridge_queue = one.file_queue + len(demand.file_sizes)
+    one.retry_queue = one.cartridge_queue + cartridge_count
+    if machine.failures:
+        one.retry_after_s, one.failed_share = machine.failures.retry_after_s, machine.failures.moved_ratio
     one.get_class = disk.chain_count
     one.stage_class = 2 * disk.chain_count
     one.store_class = (2 + (tapes.chain_count if tapes else 0)) * disk.chain_count
@@ -170,7 +179,10 @@ def _make_numbers(machine: Machine, demand: Demand, pool_count: int, sample_s: f
 def _set_library(one: Records, library: Library) -> None:
     one.has_library = True
     one.cartridge_bytes, one.open_count = library.cartridges.capacity_bytes, library.cartridges.open_count
-    one.robot_count, one.robot_s = library.robots.count, library.robots.move_s
+    one.robot_count = library.robots.count
+    if library.repack:
+        one.repack_s = library.repack.piece_s
+        one.repack_every_s = library.repack.piece_s / (library.repack.drive_ratio * library.drive_count)
     one.is_by_record = library.recalls.order == "record"
     one.is_nearest = library.recalls.order == "nearest"
     one.most_per_mount, one.lazy_s = library.recalls.most_per_mount, library.recalls.lazy_s
@@ -245,6 +257,12 @@ def _make_files(machine: Machine, demand: Demand) -> tuple[Records, Integers]:
     held.is_stored = demand.inventory_is_stored | (not has_store)
     files[demand.inventory] = held
     return files, demand.inventory[~held.is_stored]
+
+
+def _make_gates(demand: Demand) -> Records:
+    gates = make_records("gates", demand.gates.count)
+    gates.limit = np.concatenate([demand.gates.user_limits, demand.gates.limits])
+    return gates
 
 
 def _count_loads(machine: Machine, demand: Demand) -> int:

@@ -10702,6 +10702,8 @@ class Mart:
         program_version: Values = None,
         lost_hours: Values = None,
         lost_user_hours: Values = None,
+        lost_limit_hours: Values = None,
+        lost_failed_hours: Values = None,
         lost_port_hours: Values = None,
         lost_file_hours: Values = None,
         lost_drive_hours: Values = None,
@@ -10757,6 +10759,10 @@ class Mart:
             program_version: version of Tapewise that ran it
             lost_hours: hours that all requests together lost to waits and contention
             lost_user_hours: of these, waits for the user's limit
+            lost_limit_hours: of these, waits for the limit of an account, a client or a class of
+                service; null in runs before there were such limits
+            lost_failed_hours: of these, tries of transfers that failed, and the time until they were
+                repeated; null in runs before these were simulated
             lost_port_hours: of these, waits for a port
             lost_file_hours: of these, waits for another request that writes or stages the file
             lost_drive_hours: of these, waits for a drive

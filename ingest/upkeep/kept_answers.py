@@ -83,7 +83,7 @@ def find_stale_calls(
             for call in calls
             if reader.execute(
                 sql.SQL("SELECT mart.is_answered({}, {}, {})").format(
-                    sql.Literal(call.function), sql.Literal(call.archive), _write_arguments(call)
+                    sql.Literal(call.function), sql.Literal(call.archive), write_arguments(call)
                 )
             ).fetchone()
             == (False,)
@@ -148,7 +148,7 @@ def _compute(warehouse: Warehouse, call: Call, deadline: float) -> _Found | None
         " (SELECT coalesce(jsonb_agg(to_jsonb(computed)), '[]')::text AS answer, count(*) AS row_count"
         " FROM {}({}) AS computed) AS found WHERE archive_states.archive = {}"
     ).format(
-        _write_arguments(call),
+        write_arguments(call),
         sql.Identifier("mart", name_computed(call.function)),
         given,
         sql.Literal(call.archive),
@@ -161,7 +161,7 @@ def _compute(warehouse: Warehouse, call: Call, deadline: float) -> _Found | None
             return cursor.execute(query).fetchone()
 
 
-def _write_arguments(call: Call) -> sql.Composable:
+def write_arguments(call: Call) -> sql.Composable:
     """Write the arguments of a call as one JSON object, as the function itself does."""
     signature, _ = _read_functions()[call.function]
     given = dict(call.given)

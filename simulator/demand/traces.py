@@ -7,6 +7,7 @@ A trace has one row per job, in the order of submission:
     user, file    the user and the file, as numbers or strings
     size_bytes
 
+It may also have `account`, `client` and `class_of_service`, which limits and priorities of a machine need.
 A file that is neither put nor in the inventory is on tape. A put makes a new version of its file: gets before
 it read what was there before, and later ones what it wrote. The version that was overwritten takes room on
 disk until it is purged, because nothing is deleted. A trace from the warehouse (`tapewise workload trace`)
@@ -25,6 +26,8 @@ import polars as pl
 from tapewise.schema.errors import TraceError
 from tapewise.schema.moments import is_timezone
 from tapewise.simulator.kernel.tables import Floats, Integers
+from tapewise.simulator.limits import COLUMNS as LIMITED_COLUMNS
+from tapewise.simulator.limits import Gates, find_gates
 from tapewise.simulator.machines import Machine
 
 LATEST_S = 1e10
@@ -56,6 +59,7 @@ class Demand:
     inventory_is_stored: np.ndarray[tuple[int], np.dtype[np.bool_]]
     early_get_count: int
     overwriting_count: int
+    gates: Gates
 
 
 def read_trace(path: Path) -> pl.DataFrame:
@@ -164,6 +168,7 @@ def check_trace(trace: pl.DataFrame, machine: Machine, inventory: pl.DataFrame |
     Raises:
         TraceError: a column is missing or a row is wrong; the message gives the first such row, from 1.
     """
+    whole = trace
     trace = _cast(trace, COLUMNS, "trace")
     trace = trace.with_columns(row=pl.int_range(1, pl.len() + 1))
     largest = machine.disk.largest_file_bytes
@@ -196,7 +201,9 @@ def check_trace(trace: pl.DataFrame, machine: Machine, inventory: pl.DataFrame |
     if machine.tapes is None:
         is_lost = ~is_put & (pl.col("version") == 0) & pl.col("held_bytes").is_null()
         _refuse(trace, is_lost, "file", "is on tape, but the machine has none")
-    return _number(trace, held)
+    limited = whole.select("user", *(name for name in LIMITED_COLUMNS if name in whole.columns))
+    gates = find_gates(limited, machine.users.limit_count, machine.limits, machine.priorities)
+    return _number(trace, held, gates)
 
 
 def _cast(frame: pl.DataFrame, names: tuple[str, ...], what: str) -> pl.DataFrame:
@@ -262,7 +269,7 @@ def _check_inventory(inventory: pl.DataFrame | None, trace: pl.DataFrame, machin
     return held.sort("age_s", descending=True, maintain_order=True)
 
 
-def _number(trace: pl.DataFrame, held: pl.DataFrame) -> Demand:
+def _number(trace: pl.DataFrame, held: pl.DataFrame, gates: Gates) -> Demand:
     user_names, user = np.unique(trace["user"].to_numpy(), return_inverse=True)
     # The inventory's files get the lowest numbers, in order.
     names = ["file", "version"]
@@ -292,4 +299,5 @@ def _number(trace: pl.DataFrame, held: pl.DataFrame) -> Demand:
         inventory_is_stored=held["is_stored"].to_numpy(),
         early_get_count=int((~is_put & is_old & is_put_later).sum()),
         overwriting_count=int((is_put & ((trace["version"] > 1) | was_there)).sum()),
+        gates=gates,
     )

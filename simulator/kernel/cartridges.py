@@ -104,23 +104,25 @@ def may_write(world: World, kinds: int) -> bool:
 def find_oldest(world: World, kinds: int) -> int:
     """Return the waiting cartridge whose oldest request a drive of these kinds should serve next, or -1.
 
-    With `is_after_recalls`, this is the one with the oldest recall, if there is any.
+    A recall of higher priority counts as older, and writes have priority 0. With `is_after_recalls`, this is
+    the one with the oldest recall, if there is any.
     All waiting cartridges are searched: few wait, unless the machine is overloaded.
     """
-    found, oldest = -1, 0
+    found, oldest, highest = -1, 0, 0
     has_recall, is_after_recalls = False, world.machine[0].is_after_recalls
     for place in range(world.state[0].waiting_count):
         number = world.waiting[place]
         wanted = find_kinds(world, number) & kinds
         if wanted & READ:
-            ticket = world.jobs[world.queues[world.machine[0].cartridge_queue + number].head].ticket
-            if found < 0 or ticket < oldest or (is_after_recalls and not has_recall):
-                found, oldest = number, ticket
+            head = world.jobs[world.queues[world.machine[0].cartridge_queue + number].head]
+            is_older = head.priority > highest or (head.priority == highest and head.ticket < oldest)
+            if found < 0 or is_older or (is_after_recalls and not has_recall):
+                found, oldest, highest = number, head.ticket, head.priority
             has_recall = True
         if (wanted & WRITE) and not (is_after_recalls and has_recall):
             ticket = world.cartridges[number].write_ticket
-            if found < 0 or ticket < oldest:
-                found, oldest = number, ticket
+            if found < 0 or highest < 0 or (highest == 0 and ticket < oldest):
+                found, oldest, highest = number, ticket, 0
     return found
 
 
@@ -167,6 +169,10 @@ def end_loading(world: World, drive: int) -> None:
     """After the load, recalls wait for the drive again, until it is their turn."""
     one = world.drives[drive]
     job = world.queues[world.machine[0].cartridge_queue + one.cartridge].head
-    for _ in range(one.loading_count):
-        enter(world, job, DRIVE)
+    count = one.loading_count
+    while count > 0:
+        # Others of a higher priority may have come before them.
+        if world.jobs[job].phase == LOAD:
+            enter(world, job, DRIVE)
+            count -= 1
         job = world.jobs[job].next

@@ -31,6 +31,9 @@ def take_volume(world: World, file: int) -> None:
 def ask_space(world: World, job: int) -> None:
     """Reserve space for the file of a put or a stage and start moving it, or make the job wait."""
     machine = world.machine[0]
+    if world.jobs[job].has_room:
+        _start_put(world, job)
+        return
     enter(world, job, SPACE)
     take_volume(world, world.jobs[job].file)
     if world.queues[machine.space_queue].head < 0 and _fits(world, job):
@@ -51,17 +54,31 @@ def _take_space(world: World, job: int) -> None:
     state.disk_used_bytes += record.size_bytes
     if state.steady_s < 0.0 and state.disk_used_bytes >= machine.low_bytes:
         state.steady_s = state.now_s
-    chain = world.files[record.file].chain
     if record.is_put:
-        index = chain
-        enter(world, job, TRANSFER)
-        record.started_s = state.now_s
-        record.transfer_alone_s = record.size_bytes / world.classes[index].alone
-    else:
-        index = machine.stage_class + world.silos[record.silo].chain * machine.chain_count + chain
-        enter(world, job, STAGING)
-        record.staging_alone_s = record.size_bytes / world.classes[index].alone
+        record.has_room = True
+        _start_put(world, job)
+        return
+    chain = world.files[record.file].chain
+    index = machine.stage_class + world.silos[record.silo].chain * machine.chain_count + chain
+    enter(world, job, STAGING)
+    record.staging_alone_s = record.size_bytes / world.classes[index].alone
     start_flow(world, index, record.size_bytes, job)
+
+
+@compiled
+def _start_put(world: World, job: int) -> None:
+    start_transfer(world, job, world.files[world.jobs[job].file].chain)
+
+
+@compiled
+def start_transfer(world: World, job: int, index: int) -> None:
+    """Start to move a job's file between its client and the disk; a try that fails moves less of it."""
+    record = world.jobs[job]
+    enter(world, job, TRANSFER)
+    record.started_s = world.state[0].now_s
+    record.transfer_alone_s = record.size_bytes / world.classes[index].alone
+    share = world.machine[0].failed_share if record.fail_count > 0 else 1.0
+    start_flow(world, index, record.size_bytes * share, job)
 
 
 @compiled
@@ -134,11 +151,12 @@ def purge(world: World) -> None:
         state.purge_count += 1
     state.is_purge_spent = state.disk_used_bytes > target
     state.purge_s = again_s if state.is_purge_spent else np.inf
-    _serve_space(world)
+    serve_space(world)
 
 
 @compiled
-def _serve_space(world: World) -> None:
+def serve_space(world: World) -> None:
+    """Give room to those who wait for it, in their order, as long as it lasts."""
     queue = world.machine[0].space_queue
     while world.queues[queue].head >= 0 and _fits(world, world.queues[queue].head):
         _take_space(world, pop_first(world, queue))

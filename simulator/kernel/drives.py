@@ -31,6 +31,7 @@ from tapewise.simulator.kernel.tables import (
     OUT,
     READING,
     READY,
+    REPACKING,
     RETURNING,
     REWINDING,
     STEP_ENDS,
@@ -86,20 +87,53 @@ def settle(world: World) -> None:  # noqa: PLR0912  # one branch per rule
             if number >= 0:
                 take_out(world, number, drive)
                 _begin(world, drive, FETCHING)
-                world.robot_line[(state.robot_head + state.robot_count) % len(world.robot_line)] = drive
-                state.robot_count += 1
+                _ask_mover(world, drive)
     if state.waiting_count > 0:
         _make_room(world)
-    while state.free_robots > 0 and state.robot_count > 0:
-        drive = world.robot_line[state.robot_head]
-        state.robot_head = (state.robot_head + 1) % len(world.robot_line)
-        state.robot_count -= 1
-        state.free_robots -= 1
-        push_event(world, state.now_s + world.machine[0].robot_s, STEP_ENDS, drive)
+    _begin_moves(world)
+    if world.machine[0].repack_every_s > 0.0:
+        _begin_repacks(world)
     state.lazy_s = np.inf
     for drive in range(len(world.drives)):
         if world.drives[drive].step == MOUNTED:
             state.lazy_s = min(state.lazy_s, world.drives[drive].since_s + world.machine[0].lazy_s)
+
+
+@compiled
+def _begin_repacks(world: World) -> None:
+    """Let empty drives begin the pieces that are due, until the last request has come."""
+    machine, state = world.machine[0], world.state[0]
+    last_s = world.jobs[machine.job_count - 1].submitted_s
+    due_s = state.repack_count * machine.repack_every_s
+    for drive in range(len(world.drives)):
+        if world.drives[drive].step == EMPTY and due_s <= state.now_s and due_s <= last_s:
+            _begin(world, drive, REPACKING)
+            push_event(world, state.now_s + machine.repack_s, STEP_ENDS, drive)
+            state.repack_count += 1
+            due_s = state.repack_count * machine.repack_every_s
+    state.repack_s = due_s if state.now_s < due_s <= last_s else np.inf
+
+
+@compiled
+def _ask_mover(world: World, drive: int) -> None:
+    """Make a drive wait for who moves its cartridge: a robot, or a fetcher of the cartridge's tier."""
+    tier = world.cartridges[world.drives[drive].cartridge].tier
+    mover = world.movers[tier]
+    world.mover_lines[tier, (mover.head + mover.waiting_count) % world.mover_lines.shape[1]] = drive
+    mover.waiting_count += 1
+
+
+@compiled
+def _begin_moves(world: World) -> None:
+    for tier in range(len(world.movers)):
+        mover = world.movers[tier]
+        while mover.free_count > 0 and mover.waiting_count > 0:
+            drive = world.mover_lines[tier, mover.head]
+            mover.head = (mover.head + 1) % world.mover_lines.shape[1]
+            mover.waiting_count -= 1
+            mover.free_count -= 1
+            seconds = mover.fetch_s if world.drives[drive].step == FETCHING else mover.return_s
+            push_event(world, world.state[0].now_s + seconds, STEP_ENDS, drive)
 
 
 @compiled
@@ -212,7 +246,9 @@ def end_step(world: World, drive: int) -> int:
     state.is_drive_wanted = True
     step = one.step
     if step == FETCHING:
-        state.free_robots += 1
+        mover = world.movers[world.cartridges[one.cartridge].tier]
+        mover.free_count += 1
+        mover.mount_count += 1
         state.mount_count += 1
         one.head_bytes = 0.0
         one.done_count = 0
@@ -229,15 +265,16 @@ def end_step(world: World, drive: int) -> int:
     elif step == LOCATING:
         _begin(world, drive, WRITING)
         _write(world, drive)
+    elif step == REPACKING:
+        _begin(world, drive, EMPTY)
     elif step == REWINDING:
         _begin(world, drive, UNLOADING)
         push_event(world, state.now_s + one.unload_s, STEP_ENDS, drive)
     elif step == UNLOADING:
         _begin(world, drive, RETURNING)
-        world.robot_line[(state.robot_head + state.robot_count) % len(world.robot_line)] = drive
-        state.robot_count += 1
+        _ask_mover(world, drive)
     else:
-        state.free_robots += 1
+        world.movers[world.cartridges[one.cartridge].tier].free_count += 1
         state.dismount_count += 1
         take_back(world, one.cartridge)
         one.cartridge = -1

@@ -12,18 +12,20 @@ import numpy as np
 
 from tapewise.simulator.kernel.cartridges import ask_recall
 from tapewise.simulator.kernel.compiler import compiled, compiled_entry
-from tapewise.simulator.kernel.disk import ask_space, count_use, may_go, purge_if_wanted
+from tapewise.simulator.kernel.disk import ask_space, count_use, may_go, purge_if_wanted, start_transfer
 from tapewise.simulator.kernel.drives import end_recall, end_step, end_write, settle
+from tapewise.simulator.kernel.failures import end_try, fail, retry
 from tapewise.simulator.kernel.heaps import append, enter, pop_event, pop_first
 from tapewise.simulator.kernel.levels import end_interval, pass_time
 from tapewise.simulator.kernel.outages import make_changes
-from tapewise.simulator.kernel.sharing import end_flow, find_next_end, move, share, start_flow
+from tapewise.simulator.kernel.sharing import end_flow, find_next_end, move, share
 from tapewise.simulator.kernel.tables import (
     COMING,
     DONE,
     FILE,
     LATENCY_ENDS,
     LOAD_ENDS,
+    LOST,
     ON_DISK,
     STEP_ENDS,
     TRANSFER,
@@ -41,7 +43,7 @@ from tapewise.simulator.kernel.tapes import (
 )
 from tapewise.simulator.kernel.tokens import ask_tokens, release_tokens
 
-NOTHING, FLOW_ENDS, HEAP, STORE, PURGE, LAZY, CHANGE, SUBMISSION = range(8)
+NOTHING, FLOW_ENDS, HEAP, STORE, PURGE, LAZY, CHANGE, AGAIN, SUBMISSION = range(9)
 
 
 @compiled_entry
@@ -75,8 +77,12 @@ def run_events(world: World, event_limit: int) -> bool:  # noqa: PLR0912, PLR091
                 event, at_s = PURGE, state.purge_s
             if state.lazy_s < at_s:
                 event, at_s = LAZY, state.lazy_s
+            if state.repack_s < at_s:
+                event, at_s = LAZY, state.repack_s
         if state.next_change < len(world.changes) and world.changes[state.next_change].at_s < at_s:
             event, at_s = CHANGE, world.changes[state.next_change].at_s
+        if state.retry_s < at_s:
+            event, at_s = AGAIN, state.retry_s
         if state.next_job < world.machine[0].job_count:
             submitted_s = world.jobs[state.next_job].submitted_s
             if submitted_s < at_s:
@@ -112,6 +118,8 @@ def run_events(world: World, event_limit: int) -> bool:  # noqa: PLR0912, PLR091
             state.is_drive_wanted = True
         elif event == CHANGE:
             make_changes(world)
+        elif event == AGAIN:
+            retry(world)
         else:
             job = state.next_job
             state.next_job += 1
@@ -155,6 +163,8 @@ def _submit(world: World, job: int) -> None:
     elif file.place == ON_DISK:
         file.lock_count += 1
         ask_tokens(world, job)
+    elif file.place == LOST:
+        fail(world, job)
     elif file.place == COMING:
         record.joined_job = file.stage_job
         enter(world, job, FILE)
@@ -174,11 +184,7 @@ def _submit(world: World, job: int) -> None:
 def _send(world: World, job: int) -> None:
     """Start sending a file from disk to a client."""
     machine, record = world.machine[0], world.jobs[job]
-    index = machine.get_class + world.files[record.file].chain
-    enter(world, job, TRANSFER)
-    record.started_s = world.state[0].now_s
-    record.transfer_alone_s = record.size_bytes / world.classes[index].alone
-    start_flow(world, index, record.size_bytes, job)
+    start_transfer(world, job, machine.get_class + world.files[record.file].chain)
 
 
 @compiled
@@ -206,6 +212,9 @@ def _end_flow(world: World, flow_class: int) -> None:
         file.lock_count += 1
         ask_tokens(world, job)
         _arrive(world, record.file)
+        return
+    if record.fail_count > 0:
+        end_try(world, job)
         return
     enter(world, job, DONE)
     record.ended_s = state.now_s

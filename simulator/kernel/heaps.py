@@ -104,7 +104,21 @@ def pop_flow(world: World, index: int) -> int:
 
 @compiled
 def append(world: World, queue: int, job: int) -> None:
-    """Append a job to a queue. A job is in at most one queue at a time."""
+    """Put a job behind those of a queue with at least its priority. It is in at most one queue at a time."""
+    line, priority = world.queues[queue], world.jobs[job].priority
+    world.jobs[job].next = -1
+    if line.head < 0:
+        line.head = line.tail = job
+    elif world.jobs[line.tail].priority >= priority:
+        world.jobs[line.tail].next = job
+        line.tail = job
+    else:
+        _insert(world, queue, job, priority)
+
+
+@compiled
+def append_last(world: World, queue: int, job: int) -> None:
+    """Put a job at the end of a queue, whatever its priority."""
     line = world.queues[queue]
     world.jobs[job].next = -1
     if line.head < 0:
@@ -116,12 +130,31 @@ def append(world: World, queue: int, job: int) -> None:
 
 @compiled
 def prepend(world: World, queue: int, job: int) -> None:
-    """Put a job at the beginning of a queue."""
+    """Put a job before those of a queue with at most its priority."""
+    _insert(world, queue, job, world.jobs[job].priority + 1)
+
+
+@compiled
+def _insert(world: World, queue: int, job: int, priority: int) -> None:
+    """Put a job before the first one of a queue whose priority is below this one."""
     line = world.queues[queue]
-    world.jobs[job].next = line.head
-    if line.head < 0:
+    before, after = -1, line.head
+    while after >= 0 and world.jobs[after].priority >= priority:
+        before, after = after, world.jobs[after].next
+    world.jobs[job].next = after
+    if before < 0:
+        line.head = job
+    else:
+        world.jobs[before].next = job
+    if after < 0:
         line.tail = job
-    line.head = job
+
+
+@compiled
+def is_before(world: World, job: int, other: int) -> bool:
+    """Return whether a job goes before another one: by priority, then in the order in which they came."""
+    one, two = world.jobs[job], world.jobs[other]
+    return bool(one.priority > two.priority or (one.priority == two.priority and one.ticket < two.ticket))
 
 
 @compiled

@@ -17,11 +17,13 @@ def pass_time(world: World, until_s: float) -> None:
     if seconds <= 0.0:
         return
     state.levels_s = until_s
+    robots = world.movers[0]
+    robot_count = world.machine[0].robot_count - robots.out_count - robots.free_count
     is_asked = state.next_job < world.machine[0].job_count
     _count(world, 0, state.disk_used_bytes, seconds, is_asked)
     _count(world, 1, state.busy_ports, seconds, is_asked)
     _count(world, 2, state.busy_drives, seconds, is_asked)
-    _count(world, 3, world.machine[0].robot_count - state.robots_out - state.free_robots, seconds, is_asked)
+    _count(world, 3, robot_count, seconds, is_asked)
     for phase in range(len(world.phase_counts)):
         _count(world, LEVEL_COUNT + phase, world.phase_counts[phase], seconds, is_asked)
 

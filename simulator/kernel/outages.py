@@ -34,8 +34,9 @@ def make_changes(world: World) -> None:
         elif change.what == ONE_DRIVE:
             world.drives[change.number].is_out = change.out_count > 0
         else:
-            state.free_robots += state.robots_out - change.out_count
-            state.robots_out = change.out_count
+            robots = world.movers[0]
+            robots.free_count += robots.out_count - change.out_count
+            robots.out_count = change.out_count
         state.is_drive_wanted = True
 
 

@@ -20,6 +20,7 @@ Integers: TypeAlias = npt.NDArray[np.int64]
 PHASES = (
     "unborn",
     "user",  # waits for its user's token
+    "limit",  # waits for the token of another limit
     "port",  # waits for a port
     "latency",
     "transfer",  # moves between client and disk
@@ -29,12 +30,15 @@ PHASES = (
     "locate",  # waits for the drive to move to the file
     "space",  # waits for space on disk
     "staging",  # moves from tape to disk
+    "retry",  # was tried and failed, or waits for the next try
     "done",
 )
-UNBORN, USER, PORT, LATENCY, TRANSFER, FILE, DRIVE, LOAD, LOCATE, SPACE, STAGING, DONE = range(len(PHASES))
+UNBORN, USER, LIMIT, PORT, LATENCY, TRANSFER, FILE, DRIVE, LOAD, LOCATE, SPACE, STAGING, RETRY, DONE = range(
+    len(PHASES)
+)
 
 # Where a file is.
-ON_TAPE, COMING, ON_DISK = range(3)
+ON_TAPE, COMING, ON_DISK, LOST = range(4)
 
 # The kinds of events on the heap.
 LATENCY_ENDS, LOAD_ENDS, STEP_ENDS = range(3)
@@ -44,6 +48,7 @@ LATENCY_ENDS, LOAD_ENDS, STEP_ENDS = range(3)
 DRIVE_STEPS = (
     "empty",
     "out",  # out of service, or the whole archive is
+    "repack",  # copies cartridges in the background
     "fetch",  # a robot brings the cartridge, or is waited for
     "load",
     "ready",
@@ -56,8 +61,8 @@ DRIVE_STEPS = (
     "return",  # a robot takes the cartridge back, or is waited for
 )
 (
-    EMPTY, OUT, FETCHING, LOADING, READY, LOCATING, READING, WRITING, MOUNTED, REWINDING, UNLOADING,
-    RETURNING,
+    EMPTY, OUT, REPACKING, FETCHING, LOADING, READY, LOCATING, READING, WRITING, MOUNTED, REWINDING,
+    UNLOADING, RETURNING,
 ) = range(len(DRIVE_STEPS))  # fmt: skip
 
 # What a change of `World.changes` is about: what goes out of service or comes back.
@@ -74,7 +79,6 @@ _QUEUE = [("head", "i8"), ("tail", "i8")]
 DTYPES: dict[str, list[tuple[str, str]]] = {
     "machine": [
         ("job_count", "i8"),  # also the index of the storing process
-        ("user_limit", "i8"),
         ("is_joint", "?"),
         ("put_latency_s", "f8"),
         ("get_latency_s", "f8"),
@@ -98,12 +102,15 @@ DTYPES: dict[str, list[tuple[str, str]]] = {
         ("wraps_per_band", "i8"),
         ("wrap_count", "i8"),
         ("robot_count", "i8"),
-        ("robot_s", "f8"),
         ("is_by_record", "?"),
         ("is_nearest", "?"),
         ("most_per_mount", "i8"),
         ("lazy_s", "f8"),
         ("open_count", "i8"),
+        ("repack_s", "f8"),  # how long a piece takes
+        ("repack_every_s", "f8"),  # how often one is due; 0: never
+        ("retry_after_s", "f8"),
+        ("failed_share", "f8"),  # of its bytes, which a try that fails moves
         ("sample_s", "f8"),
         # The index of the first entry of each kind in `queues` and `classes`.
         ("range_queue", "i8"),
@@ -112,6 +119,7 @@ DTYPES: dict[str, list[tuple[str, str]]] = {
         ("joint_queue", "i8"),
         ("file_queue", "i8"),
         ("cartridge_queue", "i8"),
+        ("retry_queue", "i8"),
         ("get_class", "i8"),
         ("stage_class", "i8"),
         ("store_class", "i8"),
@@ -150,13 +158,14 @@ DTYPES: dict[str, list[tuple[str, str]]] = {
         ("next_draw", "i8"),
         ("stored_bytes", "f8"),
         ("stored_count", "i8"),
+        ("retry_s", "f8"),  # when the next failed transfer is tried again
+        ("failed_count", "i8"),  # tries that failed
         ("is_drive_wanted", "?"),  # drives and cartridges may have something to do
         ("lazy_s", "f8"),  # when the next unwanted cartridge goes back
+        ("repack_s", "f8"),  # when the next piece is due
+        ("repack_count", "i8"),
         ("waiting_count", "i8"),  # cartridges that wait for a drive
         ("next_cartridge", "i8"),
-        ("free_robots", "i8"),
-        ("robot_count", "i8"),  # drives that wait for a robot
-        ("robot_head", "i8"),
         ("mount_count", "i8"),
         ("recall_mount_count", "i8"),
         ("dismount_count", "i8"),
@@ -164,7 +173,6 @@ DTYPES: dict[str, list[tuple[str, str]]] = {
         ("is_stopped", "?"),  # the whole archive is out of service
         ("stopped_s", "f8"),  # since when
         ("is_disk_out", "?"),
-        ("robots_out", "i8"),
     ],
     "jobs": [
         ("submitted_s", "f8"),
@@ -173,6 +181,8 @@ DTYPES: dict[str, list[tuple[str, str]]] = {
         ("file", "i8"),
         ("size_bytes", "f8"),
         ("range", "i8"),
+        ("priority", "i8"),  # the highest goes first
+        ("gate_count", "i8"),  # how many of its tokens it has been given, in serialised queueing
         ("silo", "i8"),
         ("load_s", "f8"),
         ("phase", "i8"),
@@ -181,6 +191,12 @@ DTYPES: dict[str, list[tuple[str, str]]] = {
         ("ticket", "i8"),
         ("next", "i8"),
         ("is_staged", "?"),
+        ("fail_count", "i8"),  # how many of its tries will fail
+        ("failed_count", "i8"),  # how many have failed
+        ("is_given_up", "?"),  # after these
+        ("is_failed", "?"),
+        ("retry_s", "f8"),
+        ("has_room", "?"),  # a put that was tried keeps its room on disk
         ("joined_job", "i8"),  # the job whose stage this job waited for
         ("transfer_alone_s", "f8"),
         ("staging_alone_s", "f8"),
@@ -215,7 +231,7 @@ DTYPES: dict[str, list[tuple[str, str]]] = {
         ("whole_area", "f8"),
         ("whole_most", "f8"),
     ],
-    "users": [("active_count", "i8")],
+    "gates": [("active_count", "i8"), ("limit", "i8")],
     "ports": [("is_busy", "?")],
     "ranges": [("first", "i8"), ("last", "i8")],
     "pools": [
@@ -240,7 +256,18 @@ DTYPES: dict[str, list[tuple[str, str]]] = {
         ("done_count", "i8"),  # recalls taken into lists in this mount
         ("loading_count", "i8"),  # recalls that wait for the load
     ],
+    # The robots, then the fetchers of each tier.
+    "movers": [
+        ("free_count", "i8"),
+        ("out_count", "i8"),
+        ("fetch_s", "f8"),
+        ("return_s", "f8"),
+        ("head", "i8"),
+        ("waiting_count", "i8"),  # drives that wait for one
+        ("mount_count", "i8"),
+    ],
     "cartridges": [
+        ("tier", "i8"),  # the number of its movers
         ("drive", "i8"),
         ("place", "i8"),  # in `waiting`; -1: it does not wait for a drive
         ("end_bytes", "f8"),  # the end of data
@@ -288,7 +315,8 @@ class World(NamedTuple):
     phase_counts: Integers
     files: Records
     queues: Records
-    users: Records
+    gates: Records  # the limits: those of the users, then others; each has the queue of its number
+    job_gates: Integers  # job x further limit: its gate; -1: none
     ports: Records
     ranges: Records
     pools: Records
@@ -318,7 +346,8 @@ class World(NamedTuple):
     drive_lists: Integers  # drive x place: the recalls that are served next
     drive_spent: Floats  # drive x step
     waiting: Integers  # the cartridges that wait for a drive, in no order
-    robot_line: Integers  # a ring of the drives that wait for a robot
+    movers: Records
+    mover_lines: Integers  # mover x place: a ring of the drives that wait for it
     changes: Records  # what goes out of service and comes back, in the order of time
 
 

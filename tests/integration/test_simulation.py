@@ -15,14 +15,16 @@ from tapewise.ingest.formats.registry import find_format
 from tapewise.ingest.sources.archives import drop_archive
 from tapewise.ingest.sources.sources import SourceRequest, make_source
 from tapewise.schema.database import Role, Warehouse
-from tapewise.schema.errors import SimulationError, SourceError, TapewiseError
+from tapewise.schema.errors import SimulationError, SourceError, TapewiseError, TraceError
 from tapewise.schema.settings import Settings
 from tapewise.simulator.archives import Outcome
 from tapewise.simulator.cli import list_command
 from tapewise.simulator.comparisons_cli import compare
 from tapewise.simulator.demand.trace_files import complete_trace
 from tapewise.simulator.descriptions import describe_plan, describe_run, get_run, list_runs, style_warning
-from tapewise.simulator.inputs import Requests, place_in_time, read_archive_requests
+from tapewise.simulator.failures import Failures
+from tapewise.simulator.inputs import Requests, place_in_time, read_archive, read_archive_requests
+from tapewise.simulator.limits import Limits
 from tapewise.simulator.machines import Machine, bundled_machine
 from tapewise.simulator.plans import keep_run, plan_run
 from tapewise.simulator.results import STORED_TIMES
@@ -127,6 +129,61 @@ def test_a_simulated_archive_is_in_the_same_tables(filled: Warehouse) -> None:
     with filled.connect(Role.OWNER) as connection:
         drop_archive(connection, "llnl")  # its rows were inserted without a ledger
     check_warehouse(filled)
+
+
+def test_limits_and_priorities_read_their_columns_from_the_log(warehouse: Warehouse) -> None:
+    rows = make_transfers(3)
+    rows[0] |= {"client": "cray", "class_of_service": "3", "account": "physics"}
+    rows[1] |= {"client": "sp2", "account": None}
+    with warehouse.connect(Role.OWNER) as connection:
+        insert_rows(connection, {"archives": [{"name": "llnl", "timezone": ZONE}], "transfers": rows})
+    tables = {"client": {"default_count": 1}, "account": {"exceptions": {"physics": 2}}}
+    machine = bundled_machine("llnl-unitree-1998").model_copy(
+        update={"limits": Limits.model_validate(tables)}
+    )
+    assert machine.trace_columns == ["account", "client"]
+    given = read_archive(warehouse, "llnl", columns=[*machine.trace_columns, "class_of_service"])
+    assert {*given.trace.select("account", "client", "class_of_service").iter_rows()} == {
+        ("physics", "cray", "3"),
+        (None, "sp2", None),
+        (None, None, None),
+    }
+    plan = plan_run(given, machine, seed=1)
+    described = list(describe_plan(plan))
+    assert "  the client of 1 requests is unknown: limits.client does not limit them" in described
+    keep_run(warehouse, "rebuilt", plan, now=NOW)
+    with pytest.raises(TraceError, match="the trace has no column account, but the"):
+        plan_run(read(warehouse, columns=["client"]), machine, seed=1)
+
+
+def test_failures_as_measured_replace_those_of_the_log(warehouse: Warehouse) -> None:
+    rows = make_transfers(60)
+    for number, row in enumerate(rows):
+        row["is_failed"] = number % 4 == 0
+    with warehouse.connect(Role.OWNER) as connection:
+        insert_rows(connection, {"archives": [{"name": "llnl", "timezone": ZONE}], "transfers": rows})
+    failures = Failures.model_validate({"ratio": "as measured", "retry_after_s": 60, "most_retries": 1})
+    machine = bundled_machine("llnl-unitree-1998").model_copy(update={"failures": failures})
+    assert read(warehouse).failed_ratio is None
+    given = read_archive(warehouse, "llnl", are_failures_simulated=True)
+    assert (given.failed_ratio, given.trace.height) == (0.25, 45)
+    outcome = simulate(warehouse, machine=machine, given=given)
+    totals = outcome.run.totals
+    assert totals.given_up_count > 0
+    ((failed, counted),) = ask(
+        warehouse,
+        "SELECT count(*) FILTER (WHERE is_failed), count(*) FROM mart.requests WHERE archive = 'rebuilt'",
+    )
+    assert (failed, counted) == (totals.given_up_count, 45)
+    ((lost_s,),) = ask(warehouse, "SELECT sum(transfer_s) FROM mart.request_waits WHERE archive = 'rebuilt'")
+    assert lost_s == pytest.approx(
+        outcome.run.jobs.select(pl.col("transfer_s") + pl.col("retry_s")).sum().item()
+    )
+    with warehouse.connect(Role.READER) as connection:
+        described = "\n".join(describe_run(connection, get_run(connection, "rebuilt")))
+    assert (
+        f"  {totals.failed_try_count:,} tries of transfers failed; {totals.given_up_count:,} req" in described
+    )
 
 
 def with_company(given: Requests) -> Requests:

@@ -27,7 +27,9 @@ from tapewise.ingest.formats.registry import find_format
 from tapewise.ingest.loading.file_results import FileResult
 from tapewise.ingest.loading.loads import load_file
 from tapewise.ingest.sources.sources import SourceRequest
+from tapewise.ingest.upkeep.kept_answers import find_stale_calls
 from tapewise.schema.database import Role, Warehouse
+from tapewise.schema.tables.mart_answers import name_computed
 from tests.conftest import NOW, Site, register
 from tests.integration.drive_recount import (
     count_busy,
@@ -47,6 +49,7 @@ from tests.integration.recall_recount import (
     last_time,
     list_recalls,
 )
+from tests.integration.test_kept_answers import KEPT, ask, refresh
 
 pytestmark = pytest.mark.study("examples", "ingest", "sql")
 
@@ -714,3 +717,20 @@ def test_recalls_that_could_have_been_batched_agree_with_a_recount_of_the_truth(
         day: {name: counter[name] for name in names} for day, counter in counts.items()
     }
     assert sum(counter["batchable_mount_count"] for counter in counts.values()) > 3
+
+
+def test_kept_answers_about_tapes_are_those_that_are_computed(loaded: Warehouse):
+    calls = [
+        call
+        for call in find_stale_calls(loaded, None, least_rows=1)
+        if KEPT[call.function].folder.parent.name == "tape"
+    ]
+    computed = {
+        call: ask(loaded, name_computed(call.function), f"archive => '{call.archive}'") for call in calls
+    }
+    # CTA's and SAM-QFS's logs do not report when files were put.
+    with_rows = {call.function for call, rows in computed.items() if rows}
+    assert {call.function for call in calls} - with_rows == {"not_on_tape", "time_to_tape"}
+    assert refresh(loaded, calls) == len(calls)
+    assert not {*calls} & {*find_stale_calls(loaded, None, least_rows=1)}
+    assert {call: ask(loaded, call.function, f"archive => '{call.archive}'") for call in calls} == computed

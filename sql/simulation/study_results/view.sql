@@ -28,6 +28,8 @@ SELECT
 
     (runs.figures ->> 'lost_h')::double precision AS lost_hours,
     (runs.figures ->> 'lost_user_h')::double precision AS lost_user_hours,
+    (runs.figures ->> 'lost_limit_h')::double precision AS lost_limit_hours,
+    (runs.figures ->> 'lost_failed_h')::double precision AS lost_failed_hours,
     (runs.figures ->> 'lost_port_h')::double precision AS lost_port_hours,
     (runs.figures ->> 'lost_file_h')::double precision AS lost_file_hours,
     (runs.figures ->> 'lost_drive_h')::double precision AS lost_drive_hours,

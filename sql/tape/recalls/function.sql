@@ -103,7 +103,7 @@ reporting AS (
 ),
 
 -- A file that was staged, or opened, was readable from then on. Otherwise, it was so by the first byte at the
--- latest. Where staging is bypassed, a file is never on disk.
+-- latest. Where staging is bypassed, a file is never on disk. Only gets wait for tapes, so puts are not read.
 requests AS (
     SELECT
         selected.*,
@@ -120,11 +120,14 @@ requests AS (
             since => recalls.since,
             until => recalls.until,
             interface => recalls.interface,
-            direction => recalls.direction,
+            direction => 'get',
             client => recalls.client,
             class_of_service => recalls.class_of_service
         ) AS selected
-    WHERE NOT selected.is_cached AND NOT selected.is_warm_up
+    WHERE
+        coalesce(recalls.direction, 'get') = 'get'
+        AND NOT selected.is_cached
+        AND NOT selected.is_warm_up
 ),
 
 found AS (

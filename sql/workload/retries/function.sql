@@ -72,6 +72,11 @@ ties AS NOT MATERIALIZED (
             ('size', requests.direction, requests.user_number, requests.size_bytes),
             ('job', '', 0, requests.job_id)
         ) AS tie (tied_by, direction, user_number, tie_number)
+    -- Numbers are looked up faster than the rows below, so most requests are left out here.
+    WHERE
+        requests.file_key IN (SELECT failed.file_key FROM failed)
+        OR requests.size_bytes IN (SELECT failed.size_bytes FROM failed)
+        OR requests.job_id IN (SELECT failed.job_id FROM failed)
 ),
 
 of_failed AS NOT MATERIALIZED (

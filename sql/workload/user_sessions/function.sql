@@ -26,8 +26,8 @@ CREATE FUNCTION mart.user_sessions(
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
--- A transfer without a known start is at least known to have been under way when it ended. A session ends when
--- the last of its transfers has ended, not when the one that began last has.
+-- A transfer without a known start was at least under way when it ended. A session ends when the last of its
+-- transfers to end has ended, which need not be the one that began last.
 WITH transfers AS (
     SELECT
         transfers.archive,
@@ -92,7 +92,9 @@ SELECT
     count(*) AS transfer_count,
     count(*) FILTER (WHERE numbered.direction = 'put') AS put_count,
     count(*) FILTER (WHERE numbered.direction = 'get') AS get_count,
-    CASE WHEN bool_or(numbered.is_failure_logged) THEN count(*) FILTER (WHERE numbered.is_failed) END AS failed_count,
+    CASE
+        WHEN bool_or(numbered.is_failure_logged) THEN count(*) FILTER (WHERE numbered.is_failed)
+    END AS failed_count,
     sum(numbered.size_bytes) FILTER (WHERE numbered.direction = 'put') AS put_bytes,
     sum(numbered.size_bytes) FILTER (WHERE numbered.direction = 'get') AS get_bytes,
 
@@ -101,7 +103,9 @@ SELECT
     extract(EPOCH FROM max(numbered.ended_at) - min(numbered.started_at))::double precision AS duration_s,
     -- The gap before the first transfer is not part of the session.
     coalesce(
-        sum(greatest(numbered.gap_s, 0)) FILTER (WHERE numbered.gap_s <= coalesce(user_sessions.pause_s, 900)),
+        sum(greatest(numbered.gap_s, 0)) FILTER (
+            WHERE numbered.gap_s <= coalesce(user_sessions.pause_s, 900)
+        ),
         0
     ) AS paused_s
 FROM numbered

@@ -470,7 +470,9 @@ def test_no_cartridge_is_in_two_drives_and_no_mount_is_lost(data, seed, span):
         assert (cartridges.drive[drives.cartridge[inside]] == inside).all()
         assert (cartridges.drive >= 0).sum() == len(inside)
         assert set(inside) >= set(np.flatnonzero((drives.step != EMPTY) & (drives.step != OUT)))
-        assert 0 <= state.free_robots + state.robots_out <= machine.tapes.robots.count
+        counts = [machine.tapes.robots.count, *(tier.fetcher_count for tier in machine.tapes.tiers)]
+        there = world.movers.free_count + world.movers.out_count
+        assert (there >= 0).all() and (there <= counts).all()
         waiting = world.waiting[: state.waiting_count]
         assert (cartridges.drive[waiting] < 0).all()
         assert (cartridges.place >= 0).sum() == state.waiting_count == len(set(waiting.tolist()))

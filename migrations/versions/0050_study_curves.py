@@ -2,7 +2,7 @@
 
 from tapewise.migrations.statements import run
 
-revision = "0051"
+revision = "0050"
 down_revision = "0049"
 
 
