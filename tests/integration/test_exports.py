@@ -326,6 +326,7 @@ def test_two_exports_do_not_write_to_a_folder_at_a_time(small: Warehouse, tmp_pa
 def test_every_view_of_facts_is_exported_or_left_out_on_purpose() -> None:
     left_out = {
         "archives": "one row for each archive; export.json has what matters",
+        "clients": "a list; the clients of the transfers are exported with them",
         "compute_power": "entered by people",
         "config_changes": "entered by people",
         "outages": "entered by people",
