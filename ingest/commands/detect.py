@@ -49,7 +49,7 @@ def detect(prefix: str | None, is_recursive: bool, as_json: bool, paths: tuple[P
                 continue
             click.echo(json.dumps(_to_json(detection)) if as_json else "\n".join(_describe(detection)))
     if failures:
-        raise sum_failures(failures, len(files))
+        raise sum_failures(failures, len(files), "examined")
 
 
 def _describe(detection: Detection) -> list[str]:

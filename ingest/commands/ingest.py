@@ -290,7 +290,7 @@ def _load_paths(
     if dry_run and not as_json:
         click.echo("A dry run: nothing was written.")
     if failures:
-        raise sum_failures(failures, len(paths))
+        raise sum_failures(failures, len(paths), "loaded")
 
 
 def _report_outcome(outcome: PathOutcome, *, as_json: bool) -> None:

@@ -16,6 +16,9 @@ from tapewise.schema.texts import escape_controls
 TEXT_WIDTH = 80
 # A message about several files names so many of them.
 MOST_NAMES = 3
+# The messages about so many files are still on the screen.
+IN_SIGHT = 20
+MOST_REASONS = 10
 
 
 def describe_result(result: FileResult, *, has_texts: bool = True) -> list[str]:
@@ -91,13 +94,19 @@ def report_alike(failures: Mapping[Path, TapewiseError], *, as_json: bool = Fals
 
     With `as_json`, each is also reported on stdout.
     """
+    if as_json:
+        for path, error in failures.items():
+            click.echo(json.dumps({"path": str(path), "error": error.message}))
+    for reason, names in _group_alike(failures).items():
+        click.echo(f"tapewise: {names}: {reason}", err=True)
+
+
+def _group_alike(failures: Mapping[Path, TapewiseError]) -> dict[str, str]:
+    """Return the names of the files by what is wrong with them."""
     alike: dict[str, list[Path]] = {}
     for path, error in failures.items():
         alike.setdefault(error.message.removeprefix(f"{path}: "), []).append(path)
-        if as_json:
-            click.echo(json.dumps({"path": str(path), "error": error.message}))
-    for reason, paths in alike.items():
-        click.echo(f"tapewise: {_join_names(paths, 'files')}: {escape_controls(reason)}", err=True)
+    return {escape_controls(reason): _join_names(paths, "files") for reason, paths in alike.items()}
 
 
 def _join_names(names: Sequence[object], things: str) -> str:
@@ -118,14 +127,21 @@ def join_hints(failures: Sequence[tuple[object, TapewiseError]], things: str = "
     ]
 
 
-def sum_failures(failures: Mapping[Path, TapewiseError], file_count: int) -> LogFileError:
-    """Return the error that a command raises at its end if it could not read some of its files."""
+def sum_failures(failures: Mapping[Path, TapewiseError], file_count: int, done: str) -> LogFileError:
+    """Return the error that a command raises at its end if some of its files were not `done`.
+
+    Among more than a screen of files, what is wrong with each cannot be seen any more, so it is repeated.
+    """
     hints = join_hints(list(failures.items()))
+    if file_count > IN_SIGHT:
+        reasons = [f"{names}: {reason}" for reason, names in _group_alike(failures).items()]
+        if len(reasons) > MOST_REASONS:
+            reasons[MOST_REASONS:] = [f"{len(reasons) - MOST_REASONS:,} other reasons: see above."]
+        hints = reasons + hints
     if len(failures) < file_count:
         hints.append("The others were read; see above.")
-    done = "read" if all(isinstance(each, LogFileError) for each in failures.values()) else "loaded"
     return LogFileError(
-        f"{len(failures)} of {file_count} files could not be {done}", hint="\n".join(hints) or None
+        f"{len(failures):,} of {file_count:,} files were not {done}", hint="\n".join(hints) or None
     )
 
 

@@ -270,7 +270,7 @@ def _report_files(
         else:
             print_files_report(made)
     if choices.failures:
-        raise sum_failures(choices.failures, file_count)
+        raise sum_failures(choices.failures, file_count, "summarised")
 
 
 def _is_file(path: Path) -> bool:
