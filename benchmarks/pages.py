@@ -39,7 +39,7 @@ from tapewise.schema.settings import read_settings
 from tapewise.schema.tables.upgrade import open_ready_warehouse
 
 # A page without charts, which is made for the time of the benchmark.
-EMPTY = "empty-page-of-the-benchmark"
+EMPTY = f"empty-{time.time_ns()}"
 
 
 @dataclass(frozen=True)

@@ -67,7 +67,8 @@ QUESTIONS = [
     ask("recall_latencies"),
     ask("recall_batches"),
     ask("load_over_time", """
-        SELECT epoch(hour), sum(epoch(least(ended_at, hour + INTERVAL 1 HOUR) - greatest(started_at, hour))) FROM (
+        SELECT epoch(hour), sum(epoch(least(ended_at, hour + INTERVAL 1 HOUR) - greatest(started_at, hour)))
+        FROM (
             SELECT started_at, ended_at,
                 unnest(generate_series(date_trunc('hour', started_at), ended_at, INTERVAL 1 HOUR)) AS hour
             FROM (SELECT ended_at, ended_at - to_microseconds((duration_s * 1e6)::bigint) AS started_at

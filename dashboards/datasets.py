@@ -40,7 +40,7 @@ DATABASE_UUID = "f5fb4be1-67e8-5b04-a4cb-19b6a3c94d3f"
 NAMESPACE = uuid.UUID(DATABASE_UUID)
 
 VIEWS = [
-    *("archives", "line_fates", "recorded_changes", "source_states"),
+    *("archives", "clients", "line_fates", "recorded_changes", "source_states"),
     *("transfers", "workload_classes", "workload_models"),
 ]
 FUNCTIONS = [
@@ -138,6 +138,24 @@ MORE_COLUMNS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "selected_transfers": {"timezone": ("chosen.timezone", "the archive's time zone")},
 }
+# What the filters Interface, Direction and Class of service offer. Cells have it without reading transfers.
+ROUTES_OF_TRANSFERS = "routes_of_transfers"
+_ROUTES_METADATA: dict[str, Any] = {
+    "summary": "The ways by which files moved, which filters offer.",
+    "one_row_is": "one row per archive, interface, direction and class of service of a transfer",
+    "columns": {
+        "archive": "name of the archive",
+        "interface": "the program that moved the files (ftp, nft, hsi, ...)",
+        "direction": "put or get",
+        "class_of_service": "class of service; null where no log has one",
+    },
+}
+
+
+def _write_routes(*, with_filters: bool) -> str:  # noqa: ARG001  # it has none
+    return f"SELECT DISTINCT {', '.join(_ROUTES_METADATA['columns'])} FROM mart.day_cells"  # noqa: S608  # ours
+
+
 # What the filter Period offers: a dataset of its own, because filters read their choices from one.
 TIME_PRESETS = "time_presets"
 _PRESETS_METADATA = {
@@ -151,6 +169,7 @@ WRITERS: dict[str, Callable[..., str]] = {
     medians.NAME: medians.write_medians,
     notes.NAME: notes.write_notes,
     report_links.NAME: report_links.write_summaries,
+    ROUTES_OF_TRANSFERS: _write_routes,
     sources.NAME: sources.write_sources,
 }
 # Datasets with more columns than a view, and the descriptions of the others.
@@ -164,6 +183,7 @@ METADATA = {
     marks.NAME: marks.METADATA,
     medians.NAME: medians.METADATA,
     notes.NAME: notes.METADATA,
+    ROUTES_OF_TRANSFERS: _ROUTES_METADATA,
     TIME_PRESETS: _PRESETS_METADATA,
 }
 

@@ -1512,6 +1512,30 @@ class Mart:
             ORDER BY client
         """
 
+    def clients(
+        self,
+        *,
+        archive: Values = None,
+        kind: Values = None,
+        client: Values = None,
+    ) -> pl.DataFrame:
+        """One row per archive and client machine.
+
+        The client machines that the logs of an archive name, from whichever lines. It is read at once,
+        however many transfers there are, so the dashboards' filters list it.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            client: name of the client machine, as `client` in mart.transfers
+
+        In SQL:
+
+            SELECT client FROM mart.clients WHERE archive = 'llnl' ORDER BY client
+        """
+
     def cold_data(
         self,
         *,

@@ -141,7 +141,7 @@ def sum_failures(failures: Mapping[Path, TapewiseError], file_count: int, done: 
     if len(failures) < file_count:
         hints.append("The others were read; see above.")
     return LogFileError(
-        f"{len(failures):,} of {file_count:,} files were not {done}", hint="\n".join(hints) or None
+        f"{len(failures):,} of {file_count:,} files not {done}", hint="\n".join(hints) or None
     )
 
 

@@ -112,7 +112,7 @@ def test_one_bad_file_does_not_prevent_loading_the_others(tapewise, tmp_path):
     assert "absent.log: No such file or directory" in result.stderr
     assert "bad.log.gz: the compressed file ends early" in result.stderr
     assert "tapewise: .: is a folder" in result.stderr
-    assert "3 of 4 files were not loaded" in result.stderr
+    assert "3 of 4 files not loaded" in result.stderr
     assert "\nbad.log.gz: Perhaps it is still being written or copied: read it again later." in result.stderr
     assert "\n.: Name the log files in it, e.g. FOLDER/*.log, or give -r." in result.stderr
     assert "Traceback" not in result.stderr
@@ -260,7 +260,7 @@ def test_lines_without_a_date_take_it_from_the_file_name_or_the_user(tapewise, t
     assert refused.stderr.splitlines() == [
         "tapewise: cond: the lines have no dates, and the name has no date whose year is certain",
         "tapewise: cond.980506-980507: the lines have no dates, and the name has several dates",
-        "tapewise: 2 of 3 files were not loaded.",
+        "tapewise: 2 of 3 files not loaded.",
         "Give the date of each such file separately, --date 1998-05-05, or name it like cond.1998-05-05.log,"
         " or like cond.980505. --date-from says where many days come from.",
         "The others were read; see above.",

@@ -74,7 +74,7 @@ def test_a_list_gives_days_and_what_it_lacks_is_one_complaint(tapewise, folder):
     names = ", ".join(f"{folder}/job{number}.out" for number in (1, 2, 3))
     assert done.stderr.splitlines() == [
         f"tapewise: 4 files ({names}, ...): has no day in {folder}/days.csv",
-        "tapewise: 4 of 5 files were not loaded.",
+        "tapewise: 4 of 5 files not loaded.",
         "Add a line: its path, the day.",
         "The others were read; see above.",
     ]

@@ -101,7 +101,7 @@ def test_files_of_a_mixed_folder_are_loaded_into_the_source_of_their_format(tape
         "cond.971001: read as cond, detected from its lines",
         "tapewise: half.log: no format detected: its lines are of two formats: nft fits 60.0 %, hsi fits"
         " 40.0 % of 10 lines",
-        "tapewise: 1 of 4 files were not examined.",
+        "tapewise: 1 of 4 files not loaded.",
         "Write the lines of each format into a file of its own. Or give --format nft: the lines of hsi are"
         " then rejected.",
         "The others were read; see above.",

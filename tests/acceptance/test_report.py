@@ -161,7 +161,7 @@ def test_unreadable_files_are_listed_and_the_others_reported(report, tmp_path):
     result = report("--json", "absent", "nonsense", COND)
     assert result.returncode == 1
     assert "absent: No such file" in result.stderr
-    assert "2 of 3 files were not summarised" in result.stderr
+    assert "2 of 3 files not summarised" in result.stderr
     files = json.loads(result.stdout)["files"]
     assert [file.get("line_count") for file in files] == [430, None, None]
     assert "no format detected" in files[2]["error"]

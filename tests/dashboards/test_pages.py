@@ -144,7 +144,7 @@ ROWS = {
 
 
 def check_click(browser: Browser, name: str) -> None:
-    """A click on a page about transfers, hits or tapes leads to the rows behind it, with the command for each."""
+    """A click on transfers, hits or tapes leads to the rows behind, with the command for each."""
     page = browser.page
     if name in ("tape", "cache-and-latency"):
         for table, place, column in CLICKS[name]:
@@ -225,13 +225,15 @@ def take_pictures(browser: Browser, pictures: Path, name: str) -> None:
     assert len(browser.answers) == answer_count
 
 
-# The grey pixels at the top of the heat map, whose canvas has no ground: the numbers of the scale. Returns
-# the least contrast with the ground that CSS gives them, and whether that is below all of them.
+# The grey pixels that are seen at the top of the heat map, whose canvas has no ground: the numbers of the
+# scale. Returns how many there are, the least contrast with the ground that CSS gives them, and whether that
+# ground is below all of them.
 SCALE = """() => {
     const canvas = document.querySelector("[data-test-chart-name^='When in the week'] canvas");
     const style = getComputedStyle(canvas);
     const [width, height] = style.backgroundSize.split(" ").map(parseFloat);
     const top = parseFloat(style.backgroundPositionY);
+    const hidden = parseFloat(style.clipPath.match(/[\\d.]+/)[0]);
     const ground = style.backgroundImage.match(/\\d+/g).slice(0, 3).map(Number);
     const weigh = (channels) => {
         const linear = channels.map((each) => each / 255)
@@ -245,6 +247,7 @@ SCALE = """() => {
         const [red, green, blue, alpha] = pixels.slice(place, place + 4);
         if (alpha > 250 && Math.max(red, green, blue) - Math.min(red, green, blue) < 12 && red < 200) {
             const [x, y] = [place / 4 % canvas.width / ratio, Math.floor(place / 4 / canvas.width) / ratio];
+            if (y < hidden) continue;
             const isOn = x >= canvas.clientWidth - width && y >= top && y < top + height;
             found.push([(weigh(ground) + 0.05) / (weigh([red, green, blue]) + 0.05), isOn]);
         }

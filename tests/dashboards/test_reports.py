@@ -2,6 +2,7 @@
 
 import html
 import io
+import json
 import os
 import re
 import shutil
@@ -17,8 +18,8 @@ from tapewise.dashboards.browser import open_browser
 from tapewise.dashboards.service import Service
 from tapewise.report.kept_pages import name_file
 from tests.dashboards.api import Api
-from tests.dashboards.assets import CHARTS
-from tests.dashboards.test_what_if import ask
+from tests.dashboards.assets import CHARTS, DASHBOARDS, STUDIES, Choice, charts_of
+from tests.dashboards.test_charts import dataset_id
 
 TREE = Path(__file__).resolve().parents[2]
 PAGE = TREE / "docs" / "example-report.html"
@@ -52,46 +53,58 @@ def test_a_report_needs_a_login(service: Service, folder: Path) -> None:
         assert "What is notable" not in reply.text and 'href="/login/?next=%2Ftapewise' in reply.text
 
 
-def test_each_page_leads_to_the_report_of_its_archive(viewer: Api, folder: Path) -> None:
-    assert "archive_shown" in CHARTS
-    (row,) = ask(viewer, "archive_shown", None)
-    link = re.fullmatch(r'<a href="/(.*)">of 2001-09-08 18:46, [\d,]+\.\d days old</a>', row["report"])
-    assert link is not None, row
-    (path := folder / name_file("example")).touch()
-    (row,) = ask(viewer, "archive_shown", None, force=False)  # not from the cache
-    assert " s old</a>" in row["report"]
-    reply = viewer.get(link[1])
-    assert (reply.status, reply.text) == (200, path.read_text())
-    assert viewer.get(write_path(ODD)).text == PAGE.read_text()
+def read_link(viewer: Api, archive: str) -> str:
+    """What the strip at the top of each page has as the link to the report; a cached answer will do."""
+    question = Choice({"archive": archive}).apply(json.loads(CHARTS["archive_shown"]["query_context"]))
+    question |= {"force": False}
+    number = dataset_id(viewer, CHARTS["archive_shown"]["dataset_uuid"])
+    question["datasource"] = {"id": number, "type": "table"}
+    (row,) = viewer.post("api/v1/chart/data", question).json["result"][0]["data"]
+    link: str = row["report"]
+    return link
 
 
-@pytest.mark.parametrize(
-    ("archive", "word"),
-    [
-        ("example-on-llnl", "example-on-llnl"),
-        ("a 'b' <script>", """'a '"'"'b'"'"' <script>'"""),
-        ("../outside", "../outside"),
-        ("..%2foutside", "'..%2foutside'"),
-        ("secret.html", "secret.html"),
-        ("x" * 300, "x" * 300),
-        ("a\0b", "'a\0b'"),
-    ],
-)
-def test_without_a_report_the_command_is_shown(viewer: Api, folder: Path, archive: str, word: str) -> None:
-    reply = viewer.get(write_path(archive))
-    assert reply.status == 404
-    shown = html.escape(word).replace("&#x27;", "&#39;").replace("&quot;", "&#34;")
-    assert f"<code>tapewise report --for-dashboards --archive {shown}</code>" in reply.text
-    assert viewer.get("tapewise/report/").status == 404
+def test_each_page_has_a_link_with_the_age_of_the_report(viewer: Api, folder: Path) -> None:
+    on_pages = [name for name, page in DASHBOARDS.items() if "archive_shown" in charts_of(page)]
+    assert set(on_pages) == DASHBOARDS.keys() - {STUDIES}
+    address = "/tapewise/report/?archive=%65%78%61%6d%70%6c%65"
+    link = read_link(viewer, "example")
+    assert re.fullmatch(rf'<a href="{re.escape(address)}">of 2001-09-08 18:46, [\d,]+\.\d days old</a>', link)
+    (folder / name_file("example")).touch()
+    assert " s old</a>" in read_link(viewer, "example")  # not from the cache
+    assert read_link(viewer, "example-on-llnl").endswith(">none yet</a>")
+
+
+# A name, and the word of a shell in the command.
+NOT_THERE = {
+    "example-on-llnl": "example-on-llnl",
+    "a 'b' <script>": """'a '"'"'b'"'"' <script>'""",
+    "../outside": "../outside",
+    "..%2foutside": "'..%2foutside'",
+    "secret.html": "secret.html",
+    "x" * 300: "x" * 300,
+    "a\0b": "'a\0b'",
+}
 
 
 def test_a_report_is_shown_and_prints_whole(service: Service, logins: dict[str, str], folder: Path) -> None:
+    """Where there is none, the command is shown, and no name leads to another file."""
     with open_browser(service.address, "viewer", logins["viewer"]) as browser:
-        page = browser.page
+        page, session = browser.page, browser.page.context.request
+        for archive, word in NOT_THERE.items():
+            reply = session.get(service.address + write_path(archive))
+            shown = html.escape(word).replace("&#x27;", "&#39;").replace("&quot;", "&#34;")
+            assert f"<code>tapewise report --for-dashboards --archive {shown}</code>" in reply.text()
+            assert reply.status == 404
+        assert session.get(f"{service.address}tapewise/report/").status == 404
+        for archive in ("example", ODD):
+            reply = session.get(service.address + write_path(archive))
+            assert (reply.status, reply.text()) == (200, PAGE.read_text())
+            assert "script-src 'self'" in reply.headers["content-security-policy"]
         page.goto(service.address + write_path("example"))
-        # The policy of the pages leaves the report its style.
         assert page.locator("svg").count() > 5
-        assert page.evaluate("getComputedStyle(document.querySelector('.kicker')).textTransform") != ""
+        # The policy of the pages leaves the report its style.
+        assert page.evaluate("getComputedStyle(document.body).maxWidth") == "800px"
         sheets = PdfReader(io.BytesIO(page.pdf(prefer_css_page_size=True))).pages
         printed = flatten("".join(sheet.extract_text() for sheet in sheets))
         ends = page.locator("tbody tr:last-child td:first-child").all_inner_texts()

@@ -102,7 +102,7 @@ def test_the_remaining_files_are_loaded_when_the_database_is_back(
     if jobs == "1":
         assert lost[0].startswith(f"{logs[0]}: ")
         assert [result["loaded_count"] for result in results[1:]] == [SMALL_LINES, SMALL_LINES]
-        assert "tapewise: 1 of 3 files were not loaded." in errors
+        assert "tapewise: 1 of 3 files not loaded." in errors
     complete(bench, logs)
 
 

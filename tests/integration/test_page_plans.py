@@ -3,10 +3,13 @@
 import re
 from typing import Any
 
+import psycopg
 import pytest
+import yaml
 
 from benchmarks.answers import read_all_charts, write_page_query
-from tapewise.dashboards.datasets import OF_LAST_DAYS
+from tapewise.dashboards.datasets import OF_LAST_DAYS, ROUTES_OF_TRANSFERS, Dataset
+from tapewise.dashboards.notes import ASSETS
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.tables.facts import FACT_TABLES
 from tests.integration.example_archive import load_example
@@ -84,9 +87,42 @@ def test_pages_read_no_facts(warehouse: Warehouse) -> None:
             ten_minute_counts[name] = count_ten_minutes(row[0][0]["Plan"])
             repetitions[name] = count_repetitions(row[0][0]["Plan"])
         [(cell_count,)] = reader.execute("SELECT count(*) FROM mart.activity_cells").fetchall()
+        check_filters(reader)
     # Of the heat map: those of days on which a log begins or ends, or a clock changes.
     assert max(ten_minute_counts, key=lambda name: ten_minute_counts[name]) == "week_heat_map"
     assert ten_minute_counts["week_heat_map"] < cell_count / 8
     # What a filter means is found once, and not again for each of the 17,000 transfers.
     assert max(repetitions.values()) < 17_000
     assert found == {name: {table} for name, table in EXCEPTIONS.items()} | SEVERAL
+
+
+def check_filters(reader: psycopg.Connection) -> None:
+    """Assert that the filters offer what transfers have, without reading them whenever a page is opened."""
+    for dataset, column in sorted(list_filters()):
+        rows = f"({Dataset(dataset).write_sql(with_filters=False)}) AS offered"
+        query = f"SELECT DISTINCT archive, {column} FROM {rows}"
+        plan = reader.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {query}".encode()).fetchone()
+        assert plan is not None
+        assert find_tables(plan[0][0]["Plan"]) == set(), (dataset, column)
+        if dataset in ("clients", ROUTES_OF_TRANSFERS):
+            moved = f"SELECT DISTINCT archive, {column} FROM mart.transfers"
+            if dataset == "clients":
+                moved += " WHERE client IS NOT NULL"
+            offered = set(reader.execute(query.encode()).fetchall())
+            assert offered == set(reader.execute(moved.encode()).fetchall()) != set()
+
+
+def list_filters() -> set[tuple[str, str]]:
+    """The dataset and the column of each filter that is about archives."""
+    names = {
+        content["uuid"]: content["table_name"]
+        for path in (ASSETS / "datasets").rglob("*.yaml")
+        for content in [yaml.load(path.read_text(), yaml.CSafeLoader)]
+    }
+    return {
+        (names[target["datasetUuid"]], target["column"]["name"])
+        for path in (ASSETS / "dashboards").glob("*.yaml")
+        for each in yaml.load(path.read_text(), yaml.CSafeLoader)["metadata"]["native_filter_configuration"]
+        for target in each["targets"]
+        if "column" in target and "archive" in str(each.get("cascadeParentIds"))
+    }

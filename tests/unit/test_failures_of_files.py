@@ -13,14 +13,14 @@ def fail(number: int, reason: str) -> tuple[Path, LogFileError]:
 
 def test_few_files_have_their_reasons_on_the_screen() -> None:
     error = sum_failures(dict([fail(1, "no day")]), IN_SIGHT, "loaded")
-    assert error.message == f"1 of {IN_SIGHT} files were not loaded"
+    assert error.message == f"1 of {IN_SIGHT} files not loaded"
     assert error.hint == "Give the day.\nThe others were read; see above."
 
 
 def test_among_many_files_the_reasons_are_repeated() -> None:
     failures = dict([*(fail(number, "no day") for number in range(4)), fail(4, "an \x1b escape")])
     error = sum_failures(failures, 1401, "loaded")
-    assert error.message == "5 of 1,401 files were not loaded"
+    assert error.message == "5 of 1,401 files not loaded"
     assert (error.hint or "").splitlines() == [
         "4 files (/logs/0, /logs/1, /logs/2, ...): no day",
         "/logs/4: an \\x1b escape",
