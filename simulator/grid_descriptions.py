@@ -43,6 +43,7 @@ def describe_results(grid: Grid, results: Sequence[Result], *, is_trace: bool) -
     names = [variant.name for variant in grid.variants]
     yield ""
     yield from _tabulate(names, results)
+    yield from _describe_filling(names, results)
     yield ""
     if len(names) > 1:
         yield from _describe_differences(names, results, seeds)
@@ -70,6 +71,19 @@ def _tabulate(names: Sequence[str], results: Sequence[Result]) -> Iterator[str]:
             for place, (cell, width) in enumerate(zip(row, widths, strict=True))
         )
         yield f"  {'  '.join([first, *others])}".rstrip()
+
+
+def _describe_filling(names: Sequence[str], results: Sequence[Result]) -> Iterator[str]:
+    """Yield what misses while disks that are larger than the measured one fill, with the first seed."""
+    for number, name in enumerate(names):
+        counts, seconds = (take(results, number, figure) for figure in ("filling_miss_count", "filling_s"))
+        if counts and seconds:
+            days = seconds[0] / 86_400
+            in_days = f", nine tenths of them in the first {days:,.1f} days" if counts[0] else ""
+            yield (
+                f"  {name}: if this disk had replaced the measured one when the log began,"
+                f" {counts[0]:,.0f} more gets would miss{in_days}"
+            )
 
 
 def _describe_differences(names: Sequence[str], results: Sequence[Result], seeds: int) -> Iterator[str]:

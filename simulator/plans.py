@@ -230,7 +230,7 @@ def keep_run(
     if plan.brackets:
         options["missed_bracket"] = _bracket(plan, run)
         if plan.exchanged is not None:
-            options["exchange"] = _run_exchanged(plan, plan.exchanged, run)
+            options["exchange"] = run_exchanged(plan, plan.exchanged, run)
         if not plan.is_disk_changed:
             options["evident_count"], options["agreeing_count"] = _compare_first_gets(plan, run)
     displaced_files = plan.held.displaced_files
@@ -255,7 +255,7 @@ def _bracket(plan: Plan, run: Run) -> dict[str, int]:
     return {name: int((is_get & each.jobs["is_staged"]).sum()) for name, each in runs.items()}
 
 
-def _run_exchanged(plan: Plan, files: DiskFiles, run: Run) -> dict[str, float]:
+def run_exchanged(plan: Plan, files: DiskFiles, run: Run) -> dict[str, float]:
     """Run a plan as if its disk had replaced the measured one when the log began.
 
     Returns how many gets start a stage, and in how many seconds nine tenths of the additional ones come.

@@ -10749,6 +10749,8 @@ class Mart:
         disk_utilisation_ratio: Values = None,
         disk_peak_bytes: Values = None,
         drive_queue_peak_count: Values = None,
+        filling_miss_count: Values = None,
+        filling_s: Values = None,
         cost_per_year: Values = None,
         currency: Values = None,
         is_warm: Values = None,
@@ -10811,6 +10813,10 @@ class Mart:
             disk_utilisation_ratio: how full the disk was, on average over that time
             disk_peak_bytes: most bytes on disk at a time
             drive_queue_peak_count: most requests that waited for a drive at a time
+            filling_miss_count: how many more gets would have missed if this disk had replaced a smaller
+                measured one when the log began; null for other disks and all seeds but the first
+            filling_s: seconds from the first request until nine tenths of these had come; null where
+                these are
             cost_per_year: what the machine costs in a year, by the prices of its file, in `currency`;
                 null without prices
             currency: the currency of the machine file's prices

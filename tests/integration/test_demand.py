@@ -9,8 +9,12 @@ import pytest
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.errors import SimulationError
 from tapewise.simulator.descriptions import describe_plan, describe_run, get_run
+from tapewise.simulator.grid_descriptions import describe_results
+from tapewise.simulator.grid_statistics import take
+from tapewise.simulator.grids import Grid, run_grid
 from tapewise.simulator.inputs import Requests, read_archive_requests
 from tapewise.simulator.plans import keep_run, plan_run
+from tapewise.simulator.variants import Variant
 from tests.conftest import NOW
 from tests.sql.cases import insert_rows
 from tests.unit.simulator.reuse import GB, make_disk, make_log, replay
@@ -97,6 +101,19 @@ def test_a_log_with_paths_is_run_on_any_disk(filled: Warehouse) -> None:
             assert count / 2 < run.options["agreeing_count"] <= count
             assert f"of {count:,} first gets of files from before the log" in shown
         widths.append(counts["most"] - counts["least"])
+    variants = [Variant({}, make_disk(MEASURED)), Variant({"disk": "x"}, make_disk(4 * MEASURED))]
+    grid = Grid(variants, [1, 2], lambda _: given, make_disk(MEASURED), calibration=plan.calibration)
+    results = list(run_grid(grid, job_count=1))
+    more = {(each.variant, each.seed): each.figures["filling_miss_count"] for each in results}
+    count = run.options["exchange"]["missed_count"] - own
+    assert more == {(0, 1): None, (0, 2): None, (1, 1): count, (1, 2): None}
+    (filling_s,) = take(results, 1, "filling_s")
+    assert filling_s == run.options["exchange"]["transition_s"] > 0
+    said = "\n".join(describe_results(grid, results, is_trace=True))
+    assert (
+        f"  disk=x: if this disk had replaced the measured one when the log began, {count:,} more gets"
+        in said
+    )
     assert missed[0] > 1.5 * missed[2]
     assert widths[2] > 2 * widths[1] + 20  # what the log cannot say matters on a larger disk
 

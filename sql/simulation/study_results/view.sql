@@ -52,6 +52,8 @@ SELECT
     (runs.figures ->> 'disk_utilisation_ratio')::double precision AS disk_utilisation_ratio,
     (runs.figures ->> 'disk_peak_bytes')::double precision::bigint AS disk_peak_bytes,
     (runs.figures ->> 'drive_queue_peak_count')::double precision::bigint AS drive_queue_peak_count,
+    (runs.figures ->> 'filling_miss_count')::double precision::bigint AS filling_miss_count,
+    (runs.figures ->> 'filling_s')::double precision AS filling_s,
     (runs.figures ->> 'cost_per_year')::double precision AS cost_per_year,
     all_studies.machine #>> '{prices,currency}' AS currency,
     runs.is_warm,

@@ -125,6 +125,11 @@ def test_a_get_keeps_its_file_until_it_succeeds_or_is_given_up():
     assert columns(got, "is_failed")[0] == [True, False, False, False]
     ended_s, retry_s = columns(got, "ended_s", "retry_s")
     assert retry_s[0] == ended_s[0] >= 800
+    # A put that waits for the room of that file has it as soon as the get is given up, at 800 s.
+    small = make_machine(tapes=make_tapes(), purge=purge, failures=HALF, disk__lv_bytes=300)
+    jobs = (0, "get", 1, 1, 2000), (210, "put", 2, 4, 2000)
+    got = run(small, *jobs, seed=find_seed(3, 0), held=make_held((1, 2000, 500.0, True)))
+    assert columns(got, "ended_s")[0] == [800, 1000]
 
 
 def test_a_put_that_is_given_up_never_was_and_whoever_waits_for_its_file_fails():

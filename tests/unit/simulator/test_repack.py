@@ -51,6 +51,13 @@ def test_pieces_are_due_evenly_until_the_last_request_and_what_is_late_is_made_u
     assert got.totals.levels["busy_drives"].peak == 2
     got = run(make(0.1, 40, count=2), *gets((1000, 1), (1300, 2)))
     assert got.totals.tapes.drive_s["repack"] == pytest.approx(7 * 40)
+    # No piece is due after the last request, although a drive is empty while the other one reads two files.
+    got = run(make(0.5, 10, count=2), *gets((1, 1), (1, 1)))
+    assert got.totals.tapes.drive_s["repack"] == pytest.approx(10)
+    # Both drives are always busy: one from 0 to 110 s, the other from 5 to 105 s, when it takes the recall.
+    got = run(make(1, 10, count=2), *gets((100, 1)))
+    assert got.totals.tapes.drive_s["repack"] == pytest.approx(210)
+    assert got.jobs["ended_s"].round(6).to_list() == [136]
     # One drive: .5 of it is 10 s every 20 s. The recall at 1 s has the drive from 10 to 50 s, when the pieces
     # of 20 and 40 s are late. The recall of 55 s waits for the first of them, until 60 s.
     got = run(make(0.5, 10), *gets((1, 1), (55, 2), (200, 3)))
