@@ -49,6 +49,7 @@ def test_pieces_are_due_evenly_until_the_last_request_and_what_is_late_is_made_u
         5 * 40 + 31
     )  # the last one lasts until the end
     assert got.totals.levels["busy_drives"].peak == 2
+    assert (got.totals.tapes.mount_count, got.totals.tapes.dismount_count) == (1, 0)
     got = run(make(0.1, 40, count=2), *gets((1000, 1), (1300, 2)))
     assert got.totals.tapes.drive_s["repack"] == pytest.approx(7 * 40)
     # No piece is due after the last request, although a drive is empty while the other one reads two files.
