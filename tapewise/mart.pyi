@@ -9429,7 +9429,9 @@ class Mart:
         since: Moment | None = None,
         until: Moment | None = None,
         interface: str | None = None,
+        direction: str | None = None,
         client: str | None = None,
+        class_of_service: str | None = None,
         pause_s: float | None = None,
     ) -> pl.DataFrame:
         """One row per archive and interface on which there were sessions.
@@ -9442,7 +9444,11 @@ class Mart:
             since: only transfers that ended at or after this time (null = from the first)
             until: only transfers that ended before this time (null = to the last)
             interface: only this interface (null = all)
+            direction: put or get (null = both, which share a session); with one, transfers in the other
+                direction count as pauses
             client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all); transfers of other classes are
+                pauses
             pause_s: seconds without a transfer after which the next one begins a new session (null =
                 900)
 
@@ -12245,7 +12251,9 @@ class Mart:
         since: Moment | None = None,
         until: Moment | None = None,
         interface: str | None = None,
+        direction: str | None = None,
         client: str | None = None,
+        class_of_service: str | None = None,
         pause_s: float | None = None,
     ) -> pl.DataFrame:
         """One row per session.
@@ -12254,15 +12262,18 @@ class Mart:
         one interface, without a pause of more than pause_s. No log of FTP records when a session began
         or ended, so the lists of directories before the first transfer, and the time after the last,
         are not known. Failed transfers belong to their session. Transfers without a user or a time of
-        day are in none. There is no argument for the direction, because the two directions share a
-        session.
+        day are in none.
 
         Args:
             archive: only this archive (null = all)
             since: only transfers that ended at or after this time (null = from the first)
             until: only transfers that ended before this time (null = to the last)
             interface: only this interface (null = all)
+            direction: put or get (null = both, which share a session); with one, transfers in the other
+                direction count as pauses
             client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all); transfers of other classes are
+                pauses
             pause_s: seconds without a transfer after which the next one begins a new session (null =
                 900, after which WU-FTPD ends a silent session by default)
 

@@ -3,7 +3,9 @@ CREATE FUNCTION mart.session_figures(
     since timestamptz DEFAULT NULL,
     until timestamptz DEFAULT NULL,
     interface text DEFAULT NULL,
+    direction text DEFAULT NULL,
     client text DEFAULT NULL,
+    class_of_service text DEFAULT NULL,
     pause_s double precision DEFAULT NULL
 ) RETURNS TABLE (
     archive text,
@@ -64,7 +66,9 @@ FROM (
             since => session_figures.since,
             until => session_figures.until,
             interface => session_figures.interface,
+            direction => session_figures.direction,
             client => session_figures.client,
+            class_of_service => session_figures.class_of_service,
             pause_s => session_figures.pause_s
         ) AS sessions
 ) AS sessions

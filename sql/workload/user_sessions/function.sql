@@ -3,7 +3,9 @@ CREATE FUNCTION mart.user_sessions(
     since timestamptz DEFAULT NULL,
     until timestamptz DEFAULT NULL,
     interface text DEFAULT NULL,
+    direction text DEFAULT NULL,
     client text DEFAULT NULL,
+    class_of_service text DEFAULT NULL,
     pause_s double precision DEFAULT NULL
 ) RETURNS TABLE (
     archive text,
@@ -48,7 +50,9 @@ WITH transfers AS (
             since => user_sessions.since,
             until => user_sessions.until,
             interface => user_sessions.interface,
-            client => user_sessions.client
+            direction => user_sessions.direction,
+            client => user_sessions.client,
+            class_of_service => user_sessions.class_of_service
         ) AS transfers
     WHERE
         transfers.user_id IS NOT NULL
