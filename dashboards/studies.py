@@ -12,6 +12,8 @@ from tapewise.dashboards.choices import write_word
 FIGURES = (
     ("lost, all causes", "s", "lost_hours * 3600"),
     ("lost: user's limit", "s", "lost_user_hours * 3600"),
+    ("lost: other limits", "s", "lost_limit_hours * 3600"),
+    ("lost: failed tries", "s", "lost_failed_hours * 3600"),
     ("lost: port", "s", "lost_port_hours * 3600"),
     ("lost: file in use", "s", "lost_file_hours * 3600"),
     ("lost: drive", "s", "lost_drive_hours * 3600"),

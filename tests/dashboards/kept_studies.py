@@ -13,7 +13,7 @@ OPTIONS = {
     "tapes.drives.0.count=10": {"tapes.drives.0.count": 10},
     "tapes.drives.0.count=4": {"tapes.drives.0.count": 4},
 }  # fmt: skip
-CAUSES = ("user", "port", "file", "drive", "space", "contention")
+CAUSES = ("user", "limit", "failed", "port", "file", "drive", "space", "contention")
 
 # The disk of the machine file is one of the sizes, and its rule one of the rules.
 SIZE, RULE = 42_000_000_000, "gdsf"
