@@ -316,6 +316,8 @@ def describe_run(connection: psycopg.Connection, run: RunSummary) -> Iterator[st
             f"  {totals['failed_try_count']:,} tries of transfers failed; {totals['given_up_count']:,}"
             " requests were given up, or their file was (in the table, failed tries are part of transfer)"
         )
+    if "limit_waits" in levels and levels["limit_waits"].peak:
+        yield "  in the table, waits for limits of accounts, clients and classes are part of user"
     for outages in totals.get("outages", []):  # an earlier version had none
         yield _describe_outages(Outages(**outages))
     if run.unfinished_count:  # only from an earlier version, which kept unfinished runs
