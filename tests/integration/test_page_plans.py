@@ -28,6 +28,7 @@ EXCEPTIONS = {
     # Around the ten minutes in which a silence may have begun or ended.
     "silences": "transfers",
     # Of the last day of the range, and of the last week.
+    "gets_behind": "selected_requests",
     "transfers_behind": "selected_transfers",
     "mounts_behind": "selected_mounts",
     # No cells have the latencies of recalls.

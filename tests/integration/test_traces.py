@@ -210,7 +210,8 @@ def test_parquet_and_csv_are_the_same_demand(example: Example, tmp_path: Path):
             found = read_trace(path)
             demands.append(check_trace(found, MACHINE, inventory_of(found)))
         parquet, csv = demands
-        assert all(np.array_equal(value, getattr(csv, name)) for name, value in vars(parquet).items())
+        for one, other in ((vars(parquet), vars(csv)), (vars(parquet.gates), vars(csv.gates))):
+            assert all(np.array_equal(one[name], other[name]) for name in one if name != "gates")
         assert len(parquet.submitted_s) == trace.rows.height
         assert len(parquet.inventory) == trace.rows.filter(pl.col("origin") == "disk")["file"].n_unique()
         assert len(list(tmp_path.iterdir())) == 2

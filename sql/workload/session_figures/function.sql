@@ -49,7 +49,9 @@ SELECT
     percentile_disc(0.5) WITHIN GROUP (ORDER BY sessions.duration_s) AS p50_duration_s,
     percentile_disc(0.95) WITHIN GROUP (ORDER BY sessions.duration_s) AS p95_duration_s,
     max(sessions.duration_s) AS max_duration_s,
-    sum(sessions.paused_s) / nullif(sum(sessions.duration_s), 0) AS paused_ratio,
+    -- Decimals have the same sum in any order.
+    (sum(sessions.paused_s::numeric) / nullif(sum(sessions.duration_s::numeric), 0))::double precision
+        AS paused_ratio,
 
     percentile_disc(0.5) WITHIN GROUP (ORDER BY sessions.moved_bytes) AS p50_bytes,
     percentile_disc(0.95) WITHIN GROUP (ORDER BY sessions.moved_bytes) AS p95_bytes

@@ -68,7 +68,7 @@ ordered AS (
                 ORDER BY transfers.started_at, transfers.transfer_id
                 ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
             )
-        )::double precision AS gap_s
+        ) AS gap_s
     FROM transfers
 ),
 
@@ -105,13 +105,13 @@ SELECT
     min(numbered.started_at) AS started_at,
     max(numbered.ended_at) AS ended_at,
     extract(EPOCH FROM max(numbered.ended_at) - min(numbered.started_at))::double precision AS duration_s,
-    -- The gap before the first transfer is not part of the session.
+    -- The gap before the first transfer is not part of the session. Decimals have the same sum in any order.
     coalesce(
         sum(greatest(numbered.gap_s, 0)) FILTER (
             WHERE numbered.gap_s <= coalesce(user_sessions.pause_s, 900)
         ),
         0
-    ) AS paused_s
+    )::double precision AS paused_s
 FROM numbered
 GROUP BY
     numbered.archive,
