@@ -134,12 +134,20 @@ def test_the_example_in_the_documentation_is_current(demo_home, tmp_path):
     assert now == kept
 
 
-def test_reports_for_the_dashboards_are_written_again_if_something_has_changed(tapewise, tmp_path):
-    """Each archive has a file in a folder of the home or in that of the settings, whatever its name is."""
-    archive, log, folder = "../a 'b' 100%", tmp_path / "few.log", tmp_path / "reports"
+@pytest.fixture
+def archive(tapewise, tmp_path):
+    """An archive with an odd name, which the tests of other files that use the same home must not see."""
+    name, log = "../a 'b' 100%", tmp_path / "few.log"
     log.write_text("".join(HSI.read_text(errors="replace").splitlines(keepends=True)[:50]))
-    given = ["--archive", archive, "--kind", "synthetic", "--format", "hsi", *ZONE]
+    given = ["--archive", name, "--kind", "synthetic", "--format", "hsi", *ZONE]
     assert tapewise("ingest", *given, str(log)).returncode == 0
+    yield name
+    assert tapewise("archives", "drop", name, "--yes").returncode == 0
+
+
+def test_reports_for_the_dashboards_are_written_again_if_something_has_changed(tapewise, archive, tmp_path):
+    """Each archive has a file in a folder of the home or in that of the settings, whatever its name is."""
+    folder = tmp_path / "reports"
     environment = {"env": os.environ | {"TAPEWISE_REPORTS": str(folder)}}
     asked = ("report", "--for-dashboards", "--archive", archive)
     assert tapewise(*asked, **environment).returncode == 0
