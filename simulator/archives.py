@@ -171,7 +171,7 @@ def _insert_ledger(
             "clock_resolution_s": 1e-6,
             "is_counted": True,
             "earliest_at": outcome.given.began_at,
-            "failure_tables": ["stages", "transfers"],  # known to contain no failures
+            "failure_tables": ["stages", "transfers"],  # a run says what failed
         },
     )
     fact_count = ended.height + ended["staged_at"].count()

@@ -6,9 +6,11 @@ import json
 import os
 import re
 import shutil
+import sqlite3
 import unicodedata
 import urllib.parse
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -51,6 +53,35 @@ def test_a_report_needs_a_login(service: Service, folder: Path) -> None:
         reply = nobody.get(write_path(archive))
         assert reply.status == 302
         assert "What is notable" not in reply.text and 'href="/login/?next=%2Ftapewise' in reply.text
+
+
+@pytest.fixture
+def stranger(service: Service) -> Iterator[str]:
+    """A user with the viewer's password and Superset's role Gamma, which may read no dataset."""
+    with closing(sqlite3.connect(service.folder / "superset.db")) as users, users:
+        users.execute(
+            "INSERT INTO ab_user (id, first_name, last_name, username, password, active, email)"
+            " SELECT 999, first_name, last_name, 'stranger', password, active, 'stranger@localhost'"
+            " FROM ab_user WHERE username = 'viewer'"
+        )
+        users.execute(
+            "INSERT INTO ab_user_role (id, user_id, role_id)"
+            " SELECT 999, 999, id FROM ab_role WHERE name = 'Gamma'"
+        )
+    yield "stranger"
+    with closing(sqlite3.connect(service.folder / "superset.db")) as users, users:
+        users.execute("DELETE FROM ab_user_role WHERE user_id = 999")
+        users.execute("DELETE FROM ab_user WHERE id = 999")
+
+
+def test_who_may_not_read_the_pages_may_not_read_the_report(
+    service: Service, logins: dict[str, str], folder: Path, stranger: str
+) -> None:
+    with open_browser(service.address, stranger, logins["viewer"]) as browser:
+        for archive in ("example", "not there"):
+            reply = browser.page.context.request.get(service.address + write_path(archive))
+            assert (reply.status, "You may not read the reports" in reply.text()) == (403, True)
+            assert "What is notable" not in reply.text()
 
 
 def read_link(viewer: Api, archive: str) -> str:
