@@ -17,6 +17,7 @@ from urllib.parse import quote
 from colour_schemes import CATEGORICAL, LINES, SEQUENTIAL
 from flask import Flask, Response, redirect, request
 from jinja2 import ChoiceLoader, FileSystemLoader
+from parse_trees import keep_parse_trees
 from reports import blueprint, write_reports
 from source_limits import write_limits
 from superset import config
@@ -85,6 +86,7 @@ def _find_home() -> Response | None:
 
 def _prepare(app: Flask) -> None:
     app.before_request(_find_home)
+    keep_parse_trees()
     # Our templates come before Superset's own.
     app.jinja_loader = ChoiceLoader([FileSystemLoader(TEMPLATES), app.jinja_loader])
 
