@@ -3772,6 +3772,69 @@ class Mart:
             SELECT archive, event_count, newer_event_count, computed_at FROM mart.file_recounts ORDER BY archive
         """
 
+    def file_successors(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+        together_s: float | None = None,
+        top_count: int | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive and pair of a file and one that followed it, of the pairs that occur most
+        often.
+
+        Which files are asked for together: how often a user's get of one file follows that of another
+        (mart.get_successions), added up over all users. A get that the same user's next get repeats
+        within together_s is counted with that one. Only the top_count pairs that occur most often are
+        returned. Files are paths: a file that is renamed or replaced has another or the same key.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only gets that ended at or after this time (null = from the first)
+            until: only gets that ended before this time (null = to the last)
+            interface: only gets by this interface (null = all); other gets are not seen, so they are
+                not between two of these
+            direction: get (null = get); put returns no rows
+            client: only gets by this client machine (null = all); others are not seen
+            class_of_service: only gets of this class of service (null = all); others are not seen
+            together_s: seconds from the end of a get to the beginning of the user's next one, up to
+                which the next one follows it (null = 60, the pause that ends a burst in
+                mart.burst_requests)
+            top_count: how many pairs of each archive to return, those that occur most often (null =
+                100)
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            pair_rank: place of the pair in the archive, from 1; keys decide between pairs that occur
+                equally often
+            file_key: 64-bit key of the path of the first file
+            successor_key: 64-bit key of the path of the file that followed it
+            last_transfer_id: get of the first file when the pair last occurred; with last_ended_at,
+                those who may see names find the path in mart.transfer_names
+            last_successor_id: get of the second file when the pair last occurred
+            pair_count: how often a get of the second file followed one of the first
+            user_count: users by whom it did
+            file_get_count: gets of the first file, repeated ones counted once
+            successor_get_count: gets of the second file, repeated ones counted once, whatever they
+                followed
+            confidence_ratio: share of the gets of the first file that the second one followed
+            last_ended_at: when last_transfer_id ended
+            last_at: when last_successor_id began, or ended if its start is not known
+
+        In SQL:
+
+            SELECT file_key, successor_key, pair_count, user_count, confidence_ratio
+            FROM mart.file_successors('llnl', since => now() - INTERVAL '1 month')
+            ORDER BY pair_rank
+            LIMIT 10
+        """
+
     def file_versions(
         self,
         *,
@@ -3882,6 +3945,65 @@ class Mart:
             FROM mart.flagged_transfers(since => now() - INTERVAL '1 month')
             WHERE kind = 'measured' AND flagged_count > 0
             ORDER BY archive, interface, flagged_count DESC
+        """
+
+    def get_successions(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+        together_s: float | None = None,
+    ) -> pl.DataFrame:
+        """One row per get of a known user and file that did not fail.
+
+        Gets, each with the get that follows it: the next one of the same user, on any interface and
+        client, if it begins at most together_s after this one has ended, or before. Only the next get
+        counts; what comes after that follows in its row. The next get of the same file follows, too.
+        Gets that failed, and those without a user, path or time of day, are left out, and so are reads
+        within files. Has a row per get; give a range (since, until), because the gets of each user have
+        to be sorted.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only gets that ended at or after this time (null = from the first)
+            until: only gets that ended before this time (null = to the last)
+            interface: only gets by this interface (null = all); other gets are not seen, so they are
+                not between two of these
+            direction: get (null = get); put returns no rows
+            client: only gets by this client machine (null = all); others are not seen
+            class_of_service: only gets of this class of service (null = all); others are not seen
+            together_s: seconds from the end of a get to the beginning of the user's next one, up to
+                which the next one follows it (null = 60, the pause that ends a burst in
+                mart.burst_requests)
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            transfer_id: the get, as in mart.transfers
+            user_id: number of the user in the warehouse
+            file_key: 64-bit key of the file's path in the archive
+            successor_id: the get that follows it, as in mart.transfers; null if none does
+            successor_key: key of the path of the file that follows; file_key if the same file is read
+                again; null if none follows
+            pause_s: seconds from the end of this get to the beginning of the next one, 0 if they
+                overlap; null if none follows
+            started_at: when the get began, or ended if its start is not known
+            ended_at: when the get ended
+            successor_at: when the get that follows began, or ended if its start is not known; null if
+                none follows
+
+        In SQL:
+
+            SELECT user_id, file_key, successor_key, pause_s
+            FROM mart.get_successions('llnl', since => now() - INTERVAL '1 day')
+            WHERE successor_key <> file_key
+            ORDER BY successor_at DESC
+            LIMIT 10
         """
 
     def growth(
@@ -10838,6 +10960,67 @@ class Mart:
             FROM mart.study_results
             WHERE study = 'hpss on LLNL UniTree 1998'
             GROUP BY option ORDER BY lost_hours
+        """
+
+    def successor_figures(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+        together_s: float | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive with gets of known users and files.
+
+        How well the file that a user gets next could be foreseen, so what prefetching could win at
+        most. Pairs of files as in mart.get_successions, learnt from all users. Of what was foreseen,
+        gets of files that are on disk anyway win nothing (mart.cache_hits).
+
+        Args:
+            archive: only this archive (null = all)
+            since: only gets that ended at or after this time (null = from the first)
+            until: only gets that ended before this time (null = to the last)
+            interface: only gets by this interface (null = all); other gets are not seen, so they are
+                not between two of these
+            direction: get (null = get); put returns no rows
+            client: only gets by this client machine (null = all); others are not seen
+            class_of_service: only gets of this class of service (null = all); others are not seen
+            together_s: seconds from the end of a get to the beginning of the user's next one, up to
+                which the next one follows it (null = 60, the pause that ends a burst in
+                mart.burst_requests)
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            get_count: gets of a known user and file that did not fail, in the range; all ratios are
+                shares of these
+            file_count: files that they read
+            repeat_count: gets that the same user's next get repeats, of the same file within together_s
+            followed_count: gets that another file's get by the same user followed
+            pair_count: different pairs of a file and one that followed it
+            known_count: how often a file followed that had followed the same file before: what
+                prefetching all that ever followed would foresee, the most that can be learnt from
+                earlier gets
+            last_successor_count: how often the file followed that had followed the same file the last
+                time: what prefetching one file a get would foresee (the last-successor model)
+            most_frequent_count: how often the file followed that followed the same file most often in
+                the whole range: one file a get, with knowledge of the whole range, in which a pair that
+                occurred only once counts, too
+            followed_ratio: share of the gets that another file's get followed
+            known_ratio: share of the gets whose successor had followed the same file before
+            last_successor_ratio: share of the gets whose successor the last-successor model foresees
+            most_frequent_ratio: share of the gets whose successor is the most frequent one of the whole
+                range
+
+        In SQL:
+
+            SELECT archive, get_count, followed_ratio, known_ratio, last_successor_ratio
+            FROM mart.successor_figures(since => now() - INTERVAL '1 month')
+            ORDER BY archive
         """
 
     def tape_attempts(
