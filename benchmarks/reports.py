@@ -117,6 +117,15 @@ QUESTIONS = [
             SELECT count(*) AS get_count FROM transfers WHERE NOT is_failed AND direction = 'get'
             GROUP BY file_key
         ) GROUP BY ALL"""),
+    ask("file_successors"),
+    ask("successor_figures", """
+        SELECT count(*), count(*) FILTER (next_key <> file_key AND pause_s <= 60) FROM (
+            SELECT file_key, lead(file_key) OVER of_user AS next_key,
+                epoch(lead(started_at) OVER of_user - ended_at) AS pause_s
+            FROM (SELECT *, ended_at - to_microseconds((duration_s * 1e6)::bigint) AS started_at
+                FROM transfers WHERE direction = 'get' AND NOT is_failed AND file_key IS NOT NULL)
+            WINDOW of_user AS (PARTITION BY user_id ORDER BY started_at)
+        )"""),
     ask("open_times", grouped_by="{}"),
     ask("stage_times"),
     ask("stage_time_laws"),
@@ -159,6 +168,15 @@ QUESTIONS = [
                 - lag(ended_at) OVER (PARTITION BY interface, direction ORDER BY ended_at)) AS gap_s
             FROM transfers
         ) GROUP BY ALL"""),
+    ask("session_figures", """
+        SELECT interface, count(*) FROM (
+            SELECT interface, epoch(started_at - max(ended_at) OVER (
+                PARTITION BY user_id, interface, host_id ORDER BY started_at
+                ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)) AS gap_s
+            FROM (
+                SELECT *, ended_at - to_microseconds((duration_s * 1e6)::bigint) AS started_at FROM transfers
+            )
+        ) WHERE gap_s IS NULL OR gap_s > 900 GROUP BY ALL"""),
     ask("arrival_dispersion", """
         SELECT interface, direction, bin_s, var_samp(transfer_count) / avg(transfer_count) FROM (
             SELECT interface, direction, bin_s, floor(epoch(ended_at) / bin_s) AS bin,
