@@ -1674,7 +1674,8 @@ class Mart:
         and other archives are compared as independent samples. The interval is the difference plus or
         minus t standard errors. Holm's method corrects for testing several figures at once, apart for
         the headlines and the details. A simulated archive counts from the time its run became steady;
-        if it never did, there are no rows.
+        if it never did, there are no rows. Give a range: to compare a day of 165,000 transfers with
+        itself takes 27 s of CPU time.
 
         Args:
             a: the first archive
@@ -11805,7 +11806,8 @@ class Mart:
         what they moved. Others are all transfers of the archive, whatever their direction, client or
         class of service, and whether they failed or not. A transfer that ended when this one began, or
         began when it ended, is no neighbour. Transfers that took no time, or whose start is unknown,
-        have no row and are no neighbours.
+        have no row and are no neighbours. All transfers of the range have to be sorted, so give a
+        range: a day of 165,000 transfers takes 1.2 s of CPU time, a week of 1.2 million 8 s.
 
         Args:
             archive: only this archive (null = all)
@@ -12313,7 +12315,9 @@ class Mart:
     ) -> pl.DataFrame:
         """One row per burst.
 
-        Batches of requests of one user, as divided by mart.burst_requests.
+        Batches of requests of one user, as divided by mart.burst_requests. All requests of the range
+        have to be sorted, so give a range: a day of 165,000 transfers takes 1 s of CPU time, a week of
+        1.2 million 7 s, and eight weeks of 9.3 million 56 s.
 
         Args:
             archive: only this archive (null = all)
@@ -12445,7 +12449,9 @@ class Mart:
         one interface, without a pause of more than pause_s. No log of FTP records when a session began
         or ended, so the lists of directories before the first transfer, and the time after the last,
         are not known. Failed transfers belong to their session. Transfers without a user or a time of
-        day are in none.
+        day are in none. All transfers of the range have to be sorted, so give a range: a day of 165,000
+        transfers takes 0.6 s of CPU time, a week of 1.2 million 5 s, and eight weeks of 9.3 million 35
+        s.
 
         Args:
             archive: only this archive (null = all)
