@@ -7753,6 +7753,32 @@ class Mart:
             ORDER BY archive, tape_type, task, is_repacking
         """
 
+    def reported_transfers(
+        self,
+        *,
+        archive_id: Values = None,
+        transfer_id: Values = None,
+        ended_at: Values = None,
+    ) -> pl.DataFrame:
+        """One row per request of several lines that has a transfer, also of sources that are not counted.
+
+        Which transfers a request of several lines reports (with an open, a stage, a job, ...), so that
+        mart.requests shows the request and not also the transfer.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            archive_id: number of the archive in the warehouse
+            transfer_id: the transfer, as in mart.transfers
+            ended_at: when the transfer, and so the request, ended
+
+        In SQL:
+
+            SELECT count(*) AS reported_count
+            FROM mart.reported_transfers
+            WHERE ended_at >= now() - INTERVAL '1 month'
+        """
+
     def request_cells(
         self,
         *,
@@ -8174,6 +8200,243 @@ class Mart:
             WHERE direction = 'get' AND ended_at >= now() - INTERVAL '1 month'
             GROUP BY interface, reported_by
             ORDER BY interface, reported_by
+        """
+
+    def requests_and_transfers(
+        self,
+        *,
+        archive_id: Values = None,
+        single_transfer_id: Values = None,
+        archive: Values = None,
+        kind: Values = None,
+        timezone: Values = None,
+        source: Values = None,
+        transfer_id: Values = None,
+        twin_transfer_id: Values = None,
+        open_id: Values = None,
+        stage_id: Values = None,
+        job_id: Values = None,
+        start_id: Values = None,
+        reported_by: Values = None,
+        missing: Values = None,
+        interface: Values = None,
+        direction: Values = None,
+        user_id: Values = None,
+        client: Values = None,
+        class_of_service: Values = None,
+        file_key: Values = None,
+        capability_key: Values = None,
+        persona: Values = None,
+        size_bytes: Values = None,
+        duration_s: Values = None,
+        open_s: Values = None,
+        stage_s: Values = None,
+        waited_s: Values = None,
+        clock_step_s: Values = None,
+        is_failed: Values = None,
+        is_size_saturated: Values = None,
+        is_of_parts: Values = None,
+        is_time_ambiguous: Values = None,
+        is_time_of_day_unknown: Values = None,
+        is_wait_below_clock: Values = None,
+        is_wait_negative: Values = None,
+        is_staging_bypassed: Values = None,
+        is_cached: Values = None,
+        cache_evidence: Values = None,
+        is_joined: Values = None,
+        is_warm_up: Values = None,
+        submitted_at: Values = None,
+        opened_at: Values = None,
+        staged_at: Values = None,
+        started_at: Values = None,
+        ended_at: Values = None,
+    ) -> pl.DataFrame:
+        """One row per transfer of a counted source, whether a request of several lines reports it or not;
+        and one row per request of a counted source that several lines report, or a job, start or open
+        without a transfer.
+
+        The rows of mart.requests before it leaves out transfers that a request of several lines
+        reports. Only mart.requests_between reads this view; ask mart.requests or
+        mart.selected_requests.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            archive_id: number of the archive in the warehouse
+            single_transfer_id: the transfer, if the row is of a transfer alone; null if it is of a
+                request that several lines report
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            timezone: the archive's time zone, in which its days are counted
+            source: the stream of logs that counts the request
+            transfer_id: the transfer, as in mart.transfers; null where none is known
+            twin_transfer_id: the line of another, uncounted log that reports the same transfer
+            open_id: the open, as in mart.opens; null where the log has no line for it
+            stage_id: the stage that the request started or joined, as in mart.stages; null where there
+                is none
+            job_id: the job, as in mart.unitree_jobs; null where there is none
+            start_id: the line that records the request for the transfer; null where there is none
+            reported_by: the lines that report the request - job, start, open, stage, transfer, twin
+                (the same transfer in another log)
+            missing: the lines that the log should have but lacks (start, stage, transfer); null if none
+                is missing or if this is unknown. If the transfer is missing, the request is unfinished
+                or the line is lost
+            interface: the program that moved the file (ftp, nft, hsi, unitree, ...)
+            direction: put or get, null if the log does not say
+            user_id: number of the user in the warehouse, null if the logs do not say
+            client: name of the client machine as the log gives it, null if the logs do not say
+            class_of_service: class of service, null if the logs do not say
+            file_key: 64-bit key of the file's path in the archive, which identifies the file without
+                revealing its name; derived with a secret of this warehouse
+            capability_key: 64-bit key of UniTree's name of the file, as in mart.tape_operations; null
+                if the log does not say
+            persona: UniTree's number of the job; it is reused, sometimes within a day
+            size_bytes: bytes moved
+            duration_s: seconds the transfer took, as logged
+            open_s: seconds it took to open the file (with staging on, this includes mount, seek and
+                staging), null if not logged
+            stage_s: seconds taken by the stage that the request started, as logged
+            waited_s: seconds from the request until the transfer started: queue, mount, seek and stage
+                together; null if either time is not known, or if is_wait_negative
+            clock_step_s: 1 if one of the two times of the wait has no fraction of a second and so comes
+                from a clock of whole seconds, else 0; the exact length of a wait shorter than this step
+                is unknown
+            is_failed: whether the transfer failed; null where the logs do not say
+            is_size_saturated: whether the size is at the limit of the log's counter (2^31 - 1), so that
+                the file may be larger
+            is_of_parts: whether its log reports reads and writes within files, as in mart.transfers
+            is_time_ambiguous: whether one of its lines has a local time that occurs twice (or never)
+                because of daylight saving; if so, its times and the waits calculated from them may be
+                an hour off
+            is_time_of_day_unknown: whether the time of day is unknown, in which case the time given
+                here is noon by the source's clock
+            is_wait_below_clock: whether the wait is shorter than clock_step_s; if so, waited_s is an
+                estimate between 0 and that step, and a quantile in this range is shown as "< 1 s"
+            is_wait_negative: whether, according to its times, the transfer started clock_step_s or more
+                before it was requested; if so, two clocks disagree, and waited_s is null
+            is_staging_bypassed: whether staging was bypassed at the time, or the class of service is
+                tape-only, as recorded with `tapewise config-changes`; if so, open times and missing
+                stages are no evidence
+            is_cached: whether a get found its file on disk (a hit) and not on tape (joined a stage, or
+                a miss); null for puts, and where this is unknown
+            cache_evidence: the evidence for is_cached - stage (it started or joined one, so it was not
+                on disk), log (a line says whether it was), no stage (its log records stages and has
+                none for it), open time (below 8 s is disk); null where there is none
+            is_joined: whether a get waited for a stage that another request had started; null for puts
+                and where this is unknown, as in all logs so far. Such a get of a measured archive then
+                counts as a miss, or as a hit where cache_evidence is 'no stage'
+            is_warm_up: whether the request was made in a simulated archive before its run became
+                steady, or at any time if it never did; figures on how the archive served its users
+                leave such requests out
+            submitted_at: when the request was made; null if not known
+            opened_at: when the open completed; null if not known
+            staged_at: when the file was on disk; null where it was not staged
+            started_at: when the transfer began; null if not known
+            ended_at: when the transfer ended; for a job or an open without a transfer, when the job or
+                the open ended
+
+        In SQL:
+
+            SELECT single_transfer_id IS NOT NULL AS is_single, count(*) AS row_count
+            FROM mart.requests_and_transfers
+            WHERE archive = 'llnl' AND ended_at >= now() - INTERVAL '1 month'
+            GROUP BY is_single
+            ORDER BY is_single
+        """
+
+    def requests_between(
+        self,
+        *,
+        since: Moment | None = None,
+        until: Moment | None = None,
+    ) -> pl.DataFrame:
+        """One row per request that ended in the range, with the columns of mart.requests.
+
+        The rows of mart.requests that ended in a range. mart.requests and mart.selected_requests read
+        requests through this function. Months outside the range are not read, neither of transfers nor
+        of requests that report them.
+
+        Args:
+            since: only requests that ended at or after this time (null = from the first)
+            until: only requests that ended before this time (null = to the last)
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            timezone: the archive's time zone, in which its days are counted
+            source: the stream of logs that counts the request
+            transfer_id: the transfer, as in mart.transfers; null where none is known
+            twin_transfer_id: the line of another, uncounted log that reports the same transfer
+            open_id: the open, as in mart.opens; null where the log has no line for it
+            stage_id: the stage that the request started or joined, as in mart.stages; null where there
+                is none
+            job_id: the job, as in mart.unitree_jobs; null where there is none
+            start_id: the line that records the request for the transfer; null where there is none
+            reported_by: the lines that report the request - job, start, open, stage, transfer, twin
+                (the same transfer in another log)
+            missing: the lines that the log should have but lacks (start, stage, transfer); null if none
+                is missing or if this is unknown. If the transfer is missing, the request is unfinished
+                or the line is lost
+            interface: the program that moved the file (ftp, nft, hsi, unitree, ...)
+            direction: put or get, null if the log does not say
+            user_id: number of the user in the warehouse, null if the logs do not say
+            client: name of the client machine as the log gives it, null if the logs do not say
+            class_of_service: class of service, null if the logs do not say
+            file_key: 64-bit key of the file's path in the archive, which identifies the file without
+                revealing its name; derived with a secret of this warehouse
+            capability_key: 64-bit key of UniTree's name of the file, as in mart.tape_operations; null
+                if the log does not say
+            persona: UniTree's number of the job; it is reused, sometimes within a day
+            size_bytes: bytes moved
+            duration_s: seconds the transfer took, as logged
+            open_s: seconds it took to open the file (with staging on, this includes mount, seek and
+                staging), null if not logged
+            stage_s: seconds taken by the stage that the request started, as logged
+            waited_s: seconds from the request until the transfer started: queue, mount, seek and stage
+                together; null if either time is not known, or if is_wait_negative
+            clock_step_s: 1 if one of the two times of the wait has no fraction of a second and so comes
+                from a clock of whole seconds, else 0; the exact length of a wait shorter than this step
+                is unknown
+            is_failed: whether the transfer failed; null where the logs do not say
+            is_size_saturated: whether the size is at the limit of the log's counter (2^31 - 1), so that
+                the file may be larger
+            is_of_parts: whether its log reports reads and writes within files, as in mart.transfers
+            is_time_ambiguous: whether one of its lines has a local time that occurs twice (or never)
+                because of daylight saving; if so, its times and the waits calculated from them may be
+                an hour off
+            is_time_of_day_unknown: whether the time of day is unknown, in which case the time given
+                here is noon by the source's clock
+            is_wait_below_clock: whether the wait is shorter than clock_step_s; if so, waited_s is an
+                estimate between 0 and that step, and a quantile in this range is shown as "< 1 s"
+            is_wait_negative: whether, according to its times, the transfer started clock_step_s or more
+                before it was requested; if so, two clocks disagree, and waited_s is null
+            is_staging_bypassed: whether staging was bypassed at the time, or the class of service is
+                tape-only, as recorded with `tapewise config-changes`; if so, open times and missing
+                stages are no evidence
+            is_cached: whether a get found its file on disk (a hit) and not on tape (joined a stage, or
+                a miss); null for puts, and where this is unknown
+            cache_evidence: the evidence for is_cached - stage (it started or joined one, so it was not
+                on disk), log (a line says whether it was), no stage (its log records stages and has
+                none for it), open time (below 8 s is disk); null where there is none
+            is_joined: whether a get waited for a stage that another request had started; null for puts
+                and where this is unknown, as in all logs so far. Such a get of a measured archive then
+                counts as a miss, or as a hit where cache_evidence is 'no stage'
+            is_warm_up: whether the request was made in a simulated archive before its run became
+                steady, or at any time if it never did; figures on how the archive served its users
+                leave such requests out
+            submitted_at: when the request was made; null if not known
+            opened_at: when the open completed; null if not known
+            staged_at: when the file was on disk; null where it was not staged
+            started_at: when the transfer began; null if not known
+            ended_at: when the transfer ended; for a job or an open without a transfer, when the job or
+                the open ended
+
+        In SQL:
+
+            SELECT archive, count(*) AS request_count
+            FROM mart.requests_between(since => now() - INTERVAL '1 day')
+            GROUP BY archive
+            ORDER BY archive
         """
 
     def requests_of_day(

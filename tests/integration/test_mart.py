@@ -39,9 +39,18 @@ FUNCTIONS = [each for each in OBJECTS if each.metadata.kind == "function"]
 CALCULATING = [each for each in FUNCTIONS if not reads_tables(each)]
 READING = [each for each in FUNCTIONS if reads_tables(each)]
 # mart.activity reads only cells of ten minutes, which know neither the client nor the class of service.
+# mart.requests_between has a range only, because others choose from its rows.
 # mart.requests_of_day reads one day of an archive, mart.selected_spans only its zone, and mart.share_ranges
 # only its days. Those of room read listings and daily reports, and those of growth listings and all puts.
-OTHERS = ("activity", "requests_of_day", "selected_spans", "share_ranges", "room", "room_changes")
+OTHERS = (
+    "activity",
+    "requests_between",
+    "requests_of_day",
+    "selected_spans",
+    "share_ranges",
+    "room",
+    "room_changes",
+)
 OTHERS += ("listed_totals", "listed_ages", "growth", "growth_forecast", "compute_forecast")
 # Only looks up what is kept.
 OTHERS += ("is_answered",)
@@ -66,6 +75,7 @@ TOO_FEW = (
     "open_time_clusters",
     "open_time_valleys",
     "stage_time_laws",
+    "reported_transfers",
     *MORNING,
 )
 # Functions that read only the cells of days, unless a client is asked for.
@@ -350,11 +360,11 @@ def spoil_metadata(old: str, new: str) -> Callable[[Path], None]:
         (spoil_metadata("depends_on: []", "depends_on: [nothing]"), r"opens/metadata\.yaml: .* 'nothing'"),
         (
             lambda folder: replace(
-                folder / "requests/requests/metadata.yaml",
-                "depends_on: []",
-                "depends_on: [open_times]",
+                folder / "requests/requests_between/metadata.yaml",
+                "depends_on: [reported_transfers,",
+                "depends_on: [open_times, reported_transfers,",
             ),
-            r"circular.*open_times/metadata\.yaml, .*requests/metadata\.yaml",
+            r"circular.*open_times/metadata\.yaml, .*requests_between/metadata\.yaml",
         ),
         (spoil_metadata("kind: view", "kind: [view"), r"opens/metadata\.yaml is not valid YAML"),
         (spoil_metadata("kind: view", "kind: function"), r"opens/function\.sql is missing"),
@@ -485,7 +495,15 @@ def test_objects_that_read_facts_of_logs_declare_their_needs(each: MartObject) -
         below |= more
     texts = " ".join(re.sub(r"--.*", "", other.text) for other in OBJECTS if other.name in below)
     fact_tables = [table.name for table in FACT_TABLES]
-    derived = ["mounts", "tape_operations", "activity_cells", "day_cells", "size_cells", "request_cells"]
+    derived = [
+        "requests",
+        "mounts",
+        "tape_operations",
+        "activity_cells",
+        "day_cells",
+        "size_cells",
+        "request_cells",
+    ]
     derived += [
         "stage_starts",
         "hit_cells",
@@ -843,6 +861,32 @@ def test_views_prune_partitions(database: psycopg.Connection) -> None:
     for view in ("transfers", "transfer_names"):
         plan = explain(database, f"SELECT * FROM mart.{view} WHERE ended_at >= '1998-05-01'")
         assert set(re.findall(r"transfers_1998_\d\d", plan)) == {"transfers_1998_05"}
+
+
+def test_requests_of_a_range_read_no_other_month_of_transfers_or_requests(
+    database: psycopg.Connection,
+) -> None:
+    insert_rows(
+        database,
+        {
+            "transfers": [{"ended_at": moment} for moment in THREE_MONTHS],
+            "requests": [
+                {"transfer_id": number + 1, "ended_at": moment} for number, moment in enumerate(THREE_MONTHS)
+            ],
+        },
+    )
+    database.execute("SET ROLE tapewise_reader")
+    # As constants, and known only at execution.
+    for cast in ("", "::text::timestamptz"):
+        arguments = f"since => '1998-04-03'{cast}, until => '1998-04-26'{cast}"
+        for function in ("requests_between", "selected_requests"):
+            plan = explain(database, f"SELECT * FROM mart.{function}({arguments})")
+            assert set(re.findall(r"(?:transfers|requests)_1998_\d\d", drop_what_never_runs(plan))) == {
+                "transfers_1998_04",
+                "requests_1998_04",
+            }
+    everything = explain(database, "SELECT * FROM mart.requests")
+    assert len(set(re.findall(r"(?:transfers|requests)_1998_\d\d", everything))) == 6
 
 
 @pytest.mark.parametrize("period", ["ten_minutes", "day", "month"])

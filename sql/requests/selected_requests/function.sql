@@ -54,7 +54,6 @@ CREATE FUNCTION mart.selected_requests(
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
--- Unlike `or`, `coalesce` also prunes partitions by times that are known only at execution (now() - ...).
 SELECT
     requests.archive,
     requests.kind,
@@ -99,11 +98,10 @@ SELECT
     requests.staged_at,
     requests.started_at,
     requests.ended_at
-FROM mart.requests
+FROM
+    mart.requests_between(since => selected_requests.since, until => selected_requests.until) AS requests
 WHERE
     (selected_requests.archive IS NULL OR requests.archive = selected_requests.archive)
-    AND requests.ended_at >= coalesce(selected_requests.since, timestamptz '-infinity')
-    AND requests.ended_at < coalesce(selected_requests.until, timestamptz 'infinity')
     AND (selected_requests.interface IS NULL OR requests.interface = selected_requests.interface)
     AND (selected_requests.direction IS NULL OR requests.direction = selected_requests.direction)
     AND (selected_requests.client IS NULL OR requests.client = selected_requests.client)
