@@ -22,12 +22,12 @@ from tests.sql.cases import (
     make_partitions,
     restart_numbers,
 )
-from tests.sql.mutants import Mutant, is_failing, read_mutants
+from tests.sql.mutants import Mutant, find_needed, is_failing, read_mutants
 
 # The derived tables. Each is shown by the view of the same name.
 STATEMENTS = DERIVED
-OBJECTS = [each for each in read_mart() if each.name in STATEMENTS]
 CASES = {name: [case for case in find_cases() if case.object_name == name] for name in STATEMENTS}
+OBJECTS = find_needed(read_mart(), chain.from_iterable(CASES.values()))
 MUTANTS = [
     mutant for name in STATEMENTS for mutant in read_mutants(CASES_FOLDER / name / "putting_together.yaml")
 ]
