@@ -42,7 +42,7 @@ SOURCE = "simulation"
 _TOTAL_COLUMNS = (
     "event_count", "staged_count", "joined_count", "stored_count", "stored_bytes", "purge_count",
     "purged_count", "purged_bytes", "disk_used_bytes", "moved_bytes", "tapes", "levels",
-    "outages", "failed_try_count", "given_up_count",
+    "outages", "failed_try_count", "given_up_count", "disk_pools",
 )  # fmt: skip
 
 

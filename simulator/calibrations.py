@@ -17,7 +17,7 @@ import polars as pl
 
 from tapewise.simulator.demand.ghosts import Asked, Ghosts, draw_ghosts, find_asked
 from tapewise.simulator.demand.tails import MOST_TAIL
-from tapewise.simulator.inventories import find_default_fill, lay_on_disk
+from tapewise.simulator.inventories import lay_on_disk
 from tapewise.simulator.machines import Machine
 from tapewise.simulator.results import Run
 from tapewise.simulator.runs import run_trace
@@ -69,7 +69,6 @@ def run_with_ghosts(
     trace: pl.DataFrame, machine: Machine, ghosts: Ghosts, *, seed: int, fill_ratio: float | None = None
 ) -> Run:
     """Run a trace on a disk that holds as many of the ghosts as the machine keeps."""
-    fill_ratio = find_default_fill(machine) if fill_ratio is None else fill_ratio
     held = lay_on_disk(trace, machine, fill_ratio=fill_ratio, seed=seed, ghosts=ghosts)
     return run_trace(machine, trace, seed=seed, inventory=held.inventory)
 

@@ -18,7 +18,7 @@ from tapewise.simulator.libraries import LIBRARY, Library, Writes
 from tapewise.simulator.limits import COLUMNS as LIMITED_COLUMNS
 from tapewise.simulator.machines import Machine, Store
 from tapewise.simulator.outages import Outage
-from tapewise.simulator.results import STORED_TIMES, Level, Outages
+from tapewise.simulator.results import STORED_TIMES, DiskPoolTotals, Level, Outages
 
 if TYPE_CHECKING:  # importing it loads the compiler
     from tapewise.simulator.calibrations import Check
@@ -107,6 +107,15 @@ def describe_machine(machine: Machine) -> Iterator[str]:
         )
     else:
         yield "  purge: none, so no file ever leaves the disk"
+    for pool in machine.disk_pools if machine.disk.pools else ():
+        classes = pool.classes_of_service
+        which = f"for {_join_classes(classes)}" if classes else "for all other classes of service"
+        yield escape_controls(f"  pool {pool.name}: {format_size(pool.capacity_bytes)} {which}")
+        if purge and pool.purge and pool.purge != purge:
+            yield (
+                f"    purge: from {pool.purge.high_ratio * 100:g}% to {pool.purge.low_ratio * 100:g}%, by"
+                f" {pool.purge.policy}; files stay {pool.purge.keep_s:g} s after each use"
+            )
     if isinstance(tapes := machine.tapes, Library):
         yield from _describe_library(tapes)
     elif tapes:
@@ -117,6 +126,10 @@ def describe_machine(machine: Machine) -> Iterator[str]:
         yield "  tapes: none"
     for outage in machine.outages:
         yield f"  out of service: {_describe_outage(outage)}"
+
+
+def _join_classes(classes: Sequence[str]) -> str:
+    return f"class{'es' if len(classes) > 1 else ''} of service {', '.join(classes)}"
 
 
 def _describe_limits(machine: Machine) -> Iterator[str]:
@@ -306,6 +319,8 @@ def describe_run(connection: psycopg.Connection, run: RunSummary) -> Iterator[st
         f"  in the whole run, {totals['staged_count']:,} staged from tape, {totals['stored_count']:,} stored"
         f" to tape; {totals['purge_count']:,} purges removed {totals['purged_count']:,} files"
     )
+    for each in totals.get("disk_pools", []):  # an earlier version had none
+        yield _describe_pool(DiskPoolTotals(**each))
     # An earlier version stored none.
     levels = {name: Level(**level) for name, level in totals.get("levels", {}).items()}
     yield from _describe_levels(levels)
@@ -340,6 +355,14 @@ def describe_run(connection: psycopg.Connection, run: RunSummary) -> Iterator[st
         )
     if run.is_circular:
         yield "  Its requests are made up: comparing it with the archive that they come from is circular."
+
+
+def _describe_pool(pool: DiskPoolTotals) -> str:
+    hits = "no gets" if pool.hit_ratio is None else f"{pool.hit_ratio:.2%} of {pool.get_count:,} gets hit"
+    return (
+        f"  pool {pool.name} of {format_size(pool.capacity_bytes)}: {pool.request_count:,} requests, {hits};"
+        f" {pool.purge_count:,} purges removed {pool.purged_count:,} files"
+    )
 
 
 def _describe_bracket(options: Mapping[str, Any]) -> Iterator[str]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from tapewise.simulator.demand.ghosts import Ghosts, lay_ghosts
-from tapewise.simulator.demand.traces import LATEST_USE_S, inventory_of, make_inventory
+from tapewise.simulator.demand.traces import LATEST_USE_S, inventory_of, make_inventory, place_in_pools
 from tapewise.simulator.machines import Machine
 
 
@@ -23,7 +23,12 @@ class DiskFiles:
 
 
 def lay_on_disk(
-    trace: pl.DataFrame, machine: Machine, *, fill_ratio: float, seed: int, ghosts: Ghosts | None = None
+    trace: pl.DataFrame,
+    machine: Machine,
+    *,
+    fill_ratio: float | None = None,
+    seed: int,
+    ghosts: Ghosts | None = None,
 ) -> DiskFiles:
     """Choose the files on disk at the start, so a run need not begin with an empty disk.
 
@@ -35,7 +40,43 @@ def lay_on_disk(
     ghosts, before the log by more than its length.
 
     Without a purge, the disk has room for the ghosts that are requested, and needs no others.
+
+    If the disk has pools, each is filled like a disk of its own, from the requests for its files; one without
+    requests begins empty. Without `fill_ratio`, each is as full as `find_default_fill` says.
     """
+    if not machine.disk.pools:
+        return _lay_on_pool(trace, machine, fill_ratio, seed, ghosts, lowest=0)
+    numbers = place_in_pools(trace, machine)
+    # Made-up files of different pools need different numbers.
+    lowest = min(0, *trace["file"].to_list(), *(ghosts.files.tolist() if ghosts is not None else []))
+    found = []
+    for number, pool in enumerate(machine.disk_pools):
+        own = trace.filter(numbers == number)
+        if own.is_empty():
+            continue
+        own_ghosts = ghosts.made_from(own["file"].unique().to_numpy()) if ghosts is not None else None
+        one = _lay_on_pool(own, machine.with_pool(pool), fill_ratio, seed, own_ghosts, lowest=lowest)
+        lowest = min([lowest, *one.inventory["file"].to_list()])
+        found.append((pool.name, one))
+    return DiskFiles(
+        pl.concat([one.inventory.with_columns(disk_pool=pl.lit(name)) for name, one in found]),
+        sum(one.trace_count for _, one in found),
+        sum(one.made_up_count for _, one in found),
+        pl.concat([one.displaced_files for _, one in found]),
+    )
+
+
+def _lay_on_pool(
+    trace: pl.DataFrame,
+    machine: Machine,
+    fill_ratio: float | None,
+    seed: int,
+    ghosts: Ghosts | None,
+    *,
+    lowest: int,
+) -> DiskFiles:
+    """Do the same for a disk without pools; made-up files get numbers below `lowest`."""
+    fill_ratio = find_default_fill(machine) if fill_ratio is None else fill_ratio
     capacity = machine.disk.capacity_bytes
     limit = capacity * (machine.purge.high_ratio if machine.purge else 1.0)
     there = inventory_of(trace).select("file", "size_bytes", "age_s")
@@ -55,7 +96,7 @@ def lay_on_disk(
         length_s = float(trace["submitted_s"][-1])
         made_up = made_up.with_columns(age_s=length_s * (1.0 + pl.col("age_s") / LATEST_USE_S))
     # Made-up files get numbers below those of all other files, which may already be negative.
-    lowest = min([0, *trace["file"].sort().head(1).to_list(), *held["file"].sort().head(1).to_list()])
+    lowest = min([lowest, *trace["file"].sort().head(1).to_list(), *held["file"].sort().head(1).to_list()])
     numbers = pl.select(file=lowest - 1 - pl.int_range(made_up.height, dtype=pl.Int64))
     inventory = pl.concat([held, pl.concat([numbers, made_up], how="horizontal")])
     laid_count = held.height - held_count - past_count

@@ -128,8 +128,8 @@ def find_gates(
         if limit is None and priority is None:
             continue
         if column != "user":
-            _check_column(trace, column, "limits" if limit else "priorities")
-            trace = trace.with_columns(pl.col(column).cast(pl.String))
+            values = read_values(trace, column, f"{'limits' if limit else 'priorities'}.{column}")
+            trace = trace.with_columns(values)
         names, codes = _number_values(trace[column])
         if priority is not None:
             ranks += np.array([priority.of(name) for name in names], np.int64)[codes]
@@ -167,17 +167,21 @@ def _number_values(values: pl.Series) -> tuple[list[str], Integers]:
     return [str(name) for name in names["value"]], codes.cast(pl.Int64).to_numpy()
 
 
-def _check_column(trace: pl.DataFrame, column: str, table: str) -> None:
-    """Refuse a trace without the column, or without any value in it: its limit would do nothing."""
+def read_values(trace: pl.DataFrame, column: str, field: str) -> pl.Series:
+    """Return a column of a trace as texts; `field` of a machine file needs it.
+
+    Raises TraceError if the trace has no such column, or no value in it: the field would do nothing.
+    """
     if column not in trace.columns or trace[column].null_count() == trace.height:
         lack = "has no column" if column not in trace.columns else "does not say of any request its"
         raise TraceError(
-            f"the trace {lack} {column}, but the machine file has {table}.{column}",
-            hint=f"Remove {table}.{column} from the machine file, or run requests that have it.",
+            f"the trace {lack} {column}, but the machine file has {field}",
+            hint=f"Remove {field} from the machine file, or run requests that have it.",
         )
     dtype = trace.schema[column]
     if dtype != pl.String and not dtype.is_integer():
         raise TraceError(f"the trace's {column} is of type {dtype}, neither whole numbers nor strings")
+    return trace[column].cast(pl.String)
 
 
 def _find_absent(place: str, exceptions: Mapping[str, int], names: list[str]) -> Iterator[str]:

@@ -25,8 +25,15 @@ def find_locks(machine: Machine) -> Locks:
     """Return the locks of a machine.
 
     A put is taken to be on tape after the minimum age and one interval, which is the longest time without the
-    waits for drives and the writing itself. Raises SimulationError if the machine never drops a file.
+    waits for drives and the writing itself. Raises SimulationError if the machine never drops a file, or if
+    its disk has pools.
     """
+    if machine.disk.pools:
+        raise SimulationError(
+            f"the disk of machine '{machine.title}' has pools ({', '.join(machine.disk.pools)}), but one disk"
+            " for all files is replayed here",
+            hint="`tapewise simulate study` compares sizes of pools: disk.pools.NAME.capacity_bytes=1PB,2PB.",
+        )
     if machine.purge is None or machine.tapes is None:
         raise SimulationError(
             f"the machine '{machine.title}' has no [purge], so its disk never drops a file",

@@ -17,20 +17,18 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Discriminator, Field, Tag, ValidationError, field_validator, model_validator
+from pydantic import Discriminator, Field, Tag, ValidationError, model_validator
 
 from tapewise.schema.errors import MachineError
+from tapewise.simulator.disks import POOLED, Disk, DiskPool, Purge, list_pools
 from tapewise.simulator.failures import MEASURED, Failures
 from tapewise.simulator.libraries import Cartridges, Drives, Library, Locate, Recalls, Writes
 from tapewise.simulator.limits import Limits, Priorities, list_columns
 from tapewise.simulator.outages import Outage, check_outages
 from tapewise.simulator.parts import Bytes, Count, Interval, Part, Rate, Ratio, Seconds
-from tapewise.simulator.policies import RANKS, format_size_age, parse_policy
 from tapewise.simulator.prices import Prices
 
 _FOLDER = files("tapewise.simulator") / "machines"
-
-Exponent = Annotated[float, Field(ge=0, le=16, multiple_of=0.5)]
 
 
 class Users(Part):
@@ -93,82 +91,6 @@ class Latency(Part):
 
     put_s: Seconds
     get_s: Seconds
-
-
-class Disk(Part):
-    """Chains of logical volumes (LVs), to which files are assigned in turn; space is counted as one pool.
-
-    `lv_round_robin` uses all LVs of a chain before it moves on to the next chain; `chain_round_robin` uses
-    the next chain for each file. A file larger than an LV takes several consecutive LVs, and is transferred
-    over the chain of the first.
-    """
-
-    chain_count: Count
-    lvs_per_chain: Count
-    lv_bytes: Bytes
-    chain_bytes_per_s: Rate
-    allocation: Literal["lv_round_robin", "chain_round_robin"]
-    largest_file_bytes: Bytes
-    smallest_transfer_bytes: Annotated[int, Field(ge=0, le=1)] = 0
-
-    @property
-    def capacity_bytes(self) -> int:
-        """The size of all LVs together."""
-        return self.chain_count * self.lvs_per_chain * self.lv_bytes
-
-    @model_validator(mode="after")
-    def _check_sizes(self) -> Self:
-        if self.capacity_bytes > 1 << 53:
-            raise ValueError("chain_count * lvs_per_chain * lv_bytes is more than 2^53")
-        if self.largest_file_bytes > self.capacity_bytes:
-            raise ValueError(f"largest_file_bytes is more than the disk holds ({self.capacity_bytes})")
-        return self
-
-
-class Purge(Part):
-    """When the disk is `high_ratio` full, files are removed until it is `low_ratio` full.
-
-    Files used in the last `keep_s` stay. `rank` says which others are removed first: one of `RANKS`, or
-    a formula (`formulas.py`). The exponents are those of `size_age`.
-    """
-
-    high_ratio: Ratio
-    low_ratio: Ratio
-    keep_s: Seconds
-    rank: str = "size_age"
-    size_exponent: Exponent = 1.0
-    age_exponent: Exponent = 1.5
-
-    @property
-    def policy(self) -> str:
-        """The rule as `policies.py` reads it: a name or a formula."""
-        if self.rank != "size_age":
-            return self.rank
-        return format_size_age(self.size_exponent, self.age_exponent)
-
-    @field_validator("rank")
-    @classmethod
-    def _check_rank(cls, rank: str) -> str:
-        if rank == "belady":
-            raise ValueError(
-                f"belady knows the future, so no machine can use it: use {', '.join(RANKS)}, or a formula"
-            )
-        parse_policy(rank, RANKS)
-        return rank
-
-    @model_validator(mode="after")
-    def _check_exponents(self) -> Self:
-        for name in ("size_exponent", "age_exponent"):
-            if self.rank != "size_age" and name in self.model_fields_set:
-                raise ValueError(f'{name} belongs to rank = "size_age"')
-        parse_policy(self.policy)
-        return self
-
-    @model_validator(mode="after")
-    def _check_marks(self) -> Self:
-        if self.low_ratio > self.high_ratio:
-            raise ValueError("low_ratio is above high_ratio")
-        return self
 
 
 class Silo(Part):
@@ -299,7 +221,15 @@ class Machine(Part):
     @property
     def trace_columns(self) -> list[str]:
         """The columns that a trace must have besides those that each trace has."""
-        return list_columns(self.limits, self.priorities)
+        columns = list_columns(self.limits, self.priorities)
+        if self.disk.pools and POOLED not in columns:
+            columns.append(POOLED)
+        return columns
+
+    @property
+    def disk_pools(self) -> list[DiskPool]:
+        """The pools of the disk; a disk without pools is one for all files."""
+        return list_pools(self.disk, self.purge)
 
     @model_validator(mode="after")
     def _check_outages(self) -> Self:
@@ -318,6 +248,11 @@ class Machine(Part):
     def _check_purge(self) -> Self:
         if self.purge is not None and self.tapes is None:
             raise ValueError("purge needs tapes, or the files that it removes are lost")
+        return self
+
+    @model_validator(mode="after")
+    def _check_pools(self) -> Self:
+        list_pools(self.disk, self.purge)
         return self
 
     @model_validator(mode="after")
@@ -342,6 +277,12 @@ class Machine(Part):
         tables = self.model_dump(exclude_unset=True)
         tables["disk"]["lv_bytes"] = lv_bytes
         return parse_machine(tables, self.title)
+
+    def with_pool(self, pool: DiskPool) -> "Machine":
+        """Return the same machine with one pool of its disk as the whole disk."""
+        whole = {"pools": {}, "chain_count": 1, "lvs_per_chain": 1, "lv_bytes": pool.capacity_bytes}
+        disk = self.disk.model_copy(update=whole)
+        return self.model_copy(update={"disk": disk, "purge": pool.purge})
 
     def with_failures(self, measured_ratio: float | None, where: str) -> "Machine":
         """Return the same machine with the measured ratio of failures instead of `as measured`.
@@ -442,7 +383,7 @@ def _describe_faults(error: ValidationError, tables: dict[str, Any]) -> list[str
     for each in sorted(found, key=lambda each: each["type"] != "extra_forbidden"):
         text = _describe_fault(each)
         # What contradicts another table names its own field.
-        is_named = re.match(r"outages\.\d+\S*: ", text)
+        is_named = re.match(r"(outages\.\d+|disk\.pools)\S*: ", text)
         faults.append(text if is_named else f"{'.'.join(_strip(each)) or 'machine'}: {text}")
     return faults
 
@@ -524,7 +465,7 @@ _PARTS_OF_TAPES: dict[str, dict[str, tuple[type[Part], ...]]] = {
     },
 }
 # What pydantic puts into the place of a fault.
-_KINDS = (_LIBRARY, _SILOS, "fixed", "two_exponentials")
+_KINDS = (_LIBRARY, _SILOS, "fixed", "two_exponentials", "[key]")
 # What pydantic calls a fault, and what we say.
 _FAULTS = {
     "extra_forbidden": "there is no such key",
@@ -546,6 +487,7 @@ _FAULTS = {
     "multiple_of": "must be a multiple of {multiple_of:g}, not {given}",
     "literal_error": "must be {expected}, not {given}",
     "too_short": "must have an entry",
+    "string_pattern_mismatch": "is no name: write a to z, 0 to 9 and _, a letter first",
 }
 
 

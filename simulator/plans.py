@@ -69,7 +69,7 @@ class Plan:
     ghosts: Ghosts | None = None
     brackets: Mapping[str, Ghosts] = field(default_factory=dict)
     calibration: Calibration | None = None
-    fill_ratio: float = 0.0
+    fill_ratio: float | None = None
     exchanged: DiskFiles | None = None
 
 
@@ -94,7 +94,8 @@ def plan_run(
     where it had the file, unless `assumes_origins`.
 
     If `arrivals` is `even`, the requests are spread over the whole period, which removes the bursts.
-    `fill_ratio` is how full the disk is at the start, by default as full as `find_default_fill` says.
+    `fill_ratio` is how full the disk is at the start, by default as full as `find_default_fill` says, also of
+    each pool.
     `options` are stored with the run.
     """
     given = given.fit_machine(machine)
@@ -105,7 +106,6 @@ def plan_run(
         _refuse_measured_origins(given)
     if arrivals == "even":
         given = given.with_trace(spread_arrivals(given.trace, seed))
-    fill_ratio = find_default_fill(machine) if fill_ratio is None else fill_ratio
     ghosts, brackets = None, {}
     if given.has_known_files:
         calibration = calibration or _calibrate(given, measured_on, seed)
@@ -120,12 +120,13 @@ def plan_run(
     held = lay_on_disk(given.trace, machine, fill_ratio=fill_ratio, seed=seed, ghosts=ghosts)
     exchanged = None
     if ghosts is not None and measured_on is not None:
-        fill, is_larger = find_default_fill(measured_on), has_larger_disk(machine, measured_on)
+        is_larger = has_larger_disk(machine, measured_on)
         if is_larger:
-            exchanged = lay_on_disk(given.trace, measured_on, fill_ratio=fill, seed=seed, ghosts=ghosts)
+            exchanged = lay_on_disk(given.trace, measured_on, seed=seed, ghosts=ghosts)
     # before anything about the plan is printed
     demand = check_trace(given.trace, machine, held.inventory)
-    kept = {"arrivals": arrivals, "fill_ratio": fill_ratio, "left_out": given.left_out, **(options or {})}
+    kept_ratio = find_default_fill(machine) if fill_ratio is None else fill_ratio
+    kept = {"arrivals": arrivals, "fill_ratio": kept_ratio, "left_out": given.left_out, **(options or {})}
     if given.measured_origin_count and given.demand == "archive":
         kept["measured_origin_count"] = given.measured_origin_count
     if ghosts is not None:
@@ -155,18 +156,17 @@ def _fit_measured(machine: Machine, given: Requests) -> Machine:
 
 
 def has_same_disk(machine: Machine, other: Machine) -> bool:
-    """Return whether two machines keep the same files on disk: equal space and an equal purge."""
-    return (
-        machine.disk.capacity_bytes == other.disk.capacity_bytes
-        and machine.purge == other.purge
-        and (machine.tapes is None) == (other.tapes is None)
-    )
+    """Return whether two machines keep the same files on disk: equal space and equal purges."""
+    return machine.disk_pools == other.disk_pools and (machine.tapes is None) == (other.tapes is None)
 
 
 def has_larger_disk(machine: Machine, other: Machine) -> bool:
-    """Return whether a machine has more space than another one, and both purge."""
-    is_larger = machine.disk.capacity_bytes > other.disk.capacity_bytes
-    return is_larger and machine.purge is not None and other.purge is not None
+    """Return whether a machine has more space than another one, in no pool less, and both purge."""
+    pools, others = machine.disk_pools, other.disk_pools
+    places = [[(pool.name, pool.classes_of_service) for pool in each] for each in (pools, others)]
+    is_alike = places[0] == places[1] and machine.purge is not None and other.purge is not None
+    more = [pool.capacity_bytes - before.capacity_bytes for pool, before in zip(pools, others, strict=False)]
+    return is_alike and min(more) >= 0 and max(more) > 0
 
 
 def _refuse_measured_origins(given: Requests) -> None:

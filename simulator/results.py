@@ -97,12 +97,39 @@ class Outages:
 
 
 @dataclass(frozen=True)
+class DiskPoolTotals:
+    """What happened in one pool of the disk. `used_bytes` are in it at the end.
+
+    `request_count` are for its files. Of its `get_count` gets, `miss_count` started a stage and
+    `joined_count` waited for the stage of another one; the others found their file, or failed.
+    """
+
+    name: str
+    capacity_bytes: int
+    used_bytes: int
+    request_count: int
+    get_count: int
+    miss_count: int
+    joined_count: int
+    purge_count: int
+    purged_count: int
+    purged_bytes: int
+
+    @property
+    def hit_ratio(self) -> float | None:
+        """The share of gets that neither started nor joined a stage; None without gets."""
+        missed_count = self.miss_count + self.joined_count
+        return 1 - missed_count / self.get_count if self.get_count else None
+
+
+@dataclass(frozen=True)
 class Totals:
     """The totals of a run; `moved_bytes` is by resource: network in and out, disk chains, tape chains.
 
     `steady_s` is when the disk first reaches the low water mark, which is the beginning of normal use. Before
     that, nothing is purged, and means would describe an empty disk. `steady_s` is 0 if the machine never
-    purges, and None if the disk never gets that full. `early_get_count` gets read a file that the trace puts
+    purges, and None if the disk never gets that full; of a disk with pools, all that are used must.
+    `disk_pools` has their totals. `early_get_count` gets read a file that the trace puts
     only later, so they got what was there before; `overwriting_count` puts wrote such a file, or one of the
     inventory, or put a file again. `levels` is what the machine held over time, by name (`runs.LEVEL_NAMES`).
     """
@@ -127,6 +154,7 @@ class Totals:
     outages: tuple[Outages, ...] = ()
     failed_try_count: int = 0
     given_up_count: int = 0
+    disk_pools: tuple[DiskPoolTotals, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ run.samples    # the state of the machine every `sample_s`
 run.totals     # purges, stores, bytes
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import polars as pl
@@ -38,7 +38,7 @@ from tapewise.simulator.kernel.tables import (
 from tapewise.simulator.libraries import LIBRARY, Library
 from tapewise.simulator.machines import Machine
 from tapewise.simulator.outages import find_backlogs
-from tapewise.simulator.results import WAITS, Level, Outages, Run, TapeTotals, Totals
+from tapewise.simulator.results import WAITS, DiskPoolTotals, Level, Outages, Run, TapeTotals, Totals
 from tapewise.simulator.worlds import find_windows, make_world
 
 SAMPLE_LIMIT = 1_000_000
@@ -214,9 +214,9 @@ def _collect_outages(world: World, machine: Machine, demand: Demand) -> tuple[Ou
 
 
 def _collect_totals(world: World, machine: Machine, demand: Demand) -> Totals:
-    state = world.state[0]
+    state, pools = world.state[0], world.disk_pools
     return Totals(
-        steady_s=float(state.steady_s) if state.steady_s >= 0 else None,
+        steady_s=float(pools.steady_s.max()) if (pools.steady_s >= 0).all() else None,
         ended_s=float(state.now_s),
         event_count=int(state.event_count),
         unfinished_count=int(state.unfinished_count),
@@ -224,9 +224,9 @@ def _collect_totals(world: World, machine: Machine, demand: Demand) -> Totals:
         joined_count=int((world.jobs.joined_job >= 0).sum()),
         stored_count=int(state.stored_count),
         stored_bytes=int(state.stored_bytes),
-        purge_count=int(state.purge_count),
-        purged_count=int(state.purged_count),
-        purged_bytes=int(state.purged_bytes),
+        purge_count=int(pools.purge_count.sum()),
+        purged_count=int(pools.purged_count.sum()),
+        purged_bytes=int(pools.purged_bytes.sum()),
         disk_used_bytes=int(state.disk_used_bytes),
         moved_bytes=dict(zip(_name_resources(machine), world.resources.moved_bytes.tolist(), strict=True)),
         early_get_count=demand.early_get_count,
@@ -236,7 +236,27 @@ def _collect_totals(world: World, machine: Machine, demand: Demand) -> Totals:
         outages=_collect_outages(world, machine, demand),
         failed_try_count=int(state.failed_count),
         given_up_count=int(world.jobs.is_failed.sum()),
+        disk_pools=tuple(_collect_disk_pools(world, machine)) if machine.disk.pools else (),
     )
+
+
+def _collect_disk_pools(world: World, machine: Machine) -> Iterator[DiskPoolTotals]:
+    jobs = world.jobs[: int(world.machine.job_count[0])]
+    is_joined, pools = jobs.joined_job >= 0, world.files.disk_pool[jobs.file]
+    for number, (given, pool) in enumerate(zip(machine.disk_pools, world.disk_pools, strict=True)):
+        is_get = ~jobs.is_put & (pools == number)
+        yield DiskPoolTotals(
+            name=given.name,
+            capacity_bytes=given.capacity_bytes,
+            used_bytes=int(pool.used_bytes),
+            request_count=int((pools == number).sum()),
+            get_count=int(is_get.sum()),
+            miss_count=int((is_get & jobs.is_staged).sum()),
+            joined_count=int((is_get & is_joined).sum()),
+            purge_count=int(pool.purge_count),
+            purged_count=int(pool.purged_count),
+            purged_bytes=int(pool.purged_bytes),
+        )
 
 
 def _collect_tapes(world: World, library: Library) -> TapeTotals:

@@ -19,7 +19,7 @@ from tapewise.simulator.machines import Machine, parse_machine
 
 # Not a field of a machine file: it changes the size of the LVs (`Machine.with_disk`).
 CAPACITY = "disk.capacity_bytes"
-_CHANGE = re.compile(r"([a-z_]+(?:\.[a-z_]+|\.\d+)+)=(.+)")
+_CHANGE = re.compile(r"([a-z_]+(?:\.[a-z0-9_]+)+)=(.+)")
 
 
 @dataclass(frozen=True)
@@ -98,8 +98,12 @@ def _change(machine: Machine, changed: Mapping[str, str]) -> Machine:
     for path, text in changed.items():
         if path != CAPACITY:
             _set(tables, path, _match(_find(machine.model_dump(), path), _read_value(path, text)))
-    found = parse_machine(tables, name)
-    return found.with_disk(_read_size(CAPACITY, changed[CAPACITY])) if CAPACITY in changed else found
+    if CAPACITY in changed:
+        # The pools may only fit on the disk as changed.
+        whole = parse_machine(tables | {"disk": tables["disk"] | {"pools": {}}}, name)
+        disk = whole.with_disk(_read_size(CAPACITY, changed[CAPACITY])).disk
+        tables["disk"]["lv_bytes"] = disk.lv_bytes
+    return parse_machine(tables, name)
 
 
 def _read_value(path: str, text: str) -> Any:

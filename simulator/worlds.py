@@ -5,6 +5,7 @@ import numpy as np
 from tapewise.schema.errors import MachineError
 from tapewise.simulator.demand.traces import Demand
 from tapewise.simulator.failures import draw_failures
+from tapewise.simulator.kernel.programs import Program
 from tapewise.simulator.kernel.tables import (
     DRIVE_STEPS,
     LEVELS,
@@ -55,9 +56,11 @@ def make_world(machine: Machine, demand: Demand, *, seed: int, sample_s: float, 
     pools, silos = _make_drives(tapes)
     range_count, file_count = len(machine.ports.ranges), len(demand.file_sizes)
     files, unstored = _make_files(machine, demand)
+    disk_pools, rule = _make_disk_pools(machine, files)
     shelves = make_shelves(library, demand, files.size_bytes, seed=seed)
     cartridge_count = len(shelves.cartridges)
-    queue_count = demand.gates.count + range_count + len(pools) + 2 + file_count + cartridge_count + 1
+    queue_count = demand.gates.count + range_count + len(pools) + len(machine.disk_pools) + file_count
+    queue_count += cartridge_count + 2
     queues = make_records("queues", queue_count)
     queues.head = -1
     jobs = make_records("jobs", job_count + 1 + len(shelves.drives))
@@ -85,8 +88,6 @@ def make_world(machine: Machine, demand: Demand, *, seed: int, sample_s: float, 
     state.repack_s = 0.0 if library and library.repack else np.inf
     state.next_cartridge = shelves.filled_count
     state.disk_used_bytes = files.size_bytes[files.place == ON_DISK].sum()
-    # If the machine never purges, the low mark is 0.
-    state.steady_s = np.where(state.disk_used_bytes >= numbers.low_bytes, 0.0, -1.0)
     state.next_lv = len(demand.inventory) % (machine.disk.chain_count * machine.disk.lvs_per_chain)
     state.unstored_count = len(unstored)
     counts = np.zeros(len(PHASES), np.int64)
@@ -98,6 +99,7 @@ def make_world(machine: Machine, demand: Demand, *, seed: int, sample_s: float, 
         spent=np.zeros((job_count + 1, len(PHASES))),
         phase_counts=counts,
         files=files,
+        disk_pools=disk_pools,
         queues=queues,
         gates=_make_gates(demand),
         job_gates=np.where(demand.gates.of_jobs < 0, -1, demand.gates.of_jobs + demand.user_count),
@@ -117,7 +119,7 @@ def make_world(machine: Machine, demand: Demand, *, seed: int, sample_s: float, 
         store_list=np.zeros(file_count, np.int64),
         chosen=np.zeros(file_count, np.int64),
         weights=np.zeros(file_count),
-        rule=parse_policy(machine.purge.policy if machine.purge else "lru"),
+        rule=rule,
         store_silos=(store_draws.random(load_count) * silo_count).astype(np.int64),
         store_loads=_draw_loads(tapes, store_draws, load_count),
         samples=np.zeros((sample_count, len(SAMPLE_COLUMNS) + len(PHASES) + len(resources))),
@@ -144,14 +146,9 @@ def _make_numbers(
     one.job_count = len(demand.submitted_s)
     one.is_joint = machine.ports.queueing == "joint"
     one.put_latency_s, one.get_latency_s = machine.latency.put_s, machine.latency.get_s
-    one.disk_bytes = disk.capacity_bytes
     one.chain_count, one.lvs_per_chain, one.lv_bytes = disk.chain_count, disk.lvs_per_chain, disk.lv_bytes
     one.is_chain_first = disk.allocation == "chain_round_robin"
-    if machine.purge:
-        one.has_purge = True
-        one.high_bytes = machine.purge.high_ratio * disk.capacity_bytes
-        one.low_bytes = machine.purge.low_ratio * disk.capacity_bytes
-        one.keep_s = machine.purge.keep_s
+    one.has_purge = machine.purge is not None
     if tapes and tapes.store:
         one.has_store = True
         one.interval_s, one.min_age_s = tapes.store.interval_s, tapes.store.min_age_s
@@ -164,7 +161,7 @@ def _make_numbers(
     one.range_queue = demand.gates.count
     one.pool_queue = one.range_queue + len(machine.ports.ranges)
     one.space_queue = one.pool_queue + pool_count
-    one.joint_queue = one.space_queue + 1
+    one.joint_queue = one.space_queue + len(machine.disk_pools)
     one.file_queue = one.joint_queue + 1
     one.cartridge_queue = one.file_queue + len(demand.file_sizes)
     one.retry_queue = one.cartridge_queue + cartridge_count
@@ -246,6 +243,7 @@ def _make_files(machine: Machine, demand: Demand) -> tuple[Records, Integers]:
     files = make_records("files", len(demand.file_sizes))
     files.size_bytes = np.maximum(demand.file_sizes, machine.disk.smallest_transfer_bytes)
     files.is_stored = True
+    files.disk_pool = demand.file_pools
     held = files[demand.inventory]  # a copy
     held.place = ON_DISK
     held.arrived_s = held.accessed_s = -demand.inventory_ages_s
@@ -257,6 +255,32 @@ def _make_files(machine: Machine, demand: Demand) -> tuple[Records, Integers]:
     held.is_stored = demand.inventory_is_stored | (not has_store)
     files[demand.inventory] = held
     return files, demand.inventory[~held.is_stored]
+
+
+def _make_disk_pools(machine: Machine, files: Records) -> tuple[Records, Program]:
+    """Make the pools of the disk, with the files that they hold, and the programs of all their rules."""
+    given = machine.disk_pools
+    pools = make_records("disk_pools", len(given))
+    pools.capacity_bytes = [one.capacity_bytes for one in given]
+    pools.purge_s = np.inf
+    rules = [parse_policy(one.purge.policy if one.purge else "lru") for one in given]
+    pools.end_operation = np.cumsum([len(rule.operations) for rule in rules])
+    pools.first_operation[1:] = pools.end_operation[:-1]
+    for one, pool in zip(given, pools, strict=True):
+        if one.purge:  # without, the low mark is 0
+            pool.high_bytes = one.purge.high_ratio * one.capacity_bytes
+            pool.low_bytes = one.purge.low_ratio * one.capacity_bytes
+            pool.keep_s = one.purge.keep_s
+    for number, pool in enumerate(pools):
+        pool.used_bytes = files.size_bytes[(files.place == ON_DISK) & (files.disk_pool == number)].sum()
+    # A pool without files never is full, and nothing depends on it.
+    is_full = (pools.used_bytes >= pools.low_bytes) | ~np.isin(np.arange(len(pools)), files.disk_pool)
+    pools.steady_s = np.where(is_full, 0.0, -1.0)
+    return pools, Program(
+        np.concatenate([rule.operations for rule in rules]),
+        np.concatenate([rule.operands for rule in rules]),
+        max((rule.stack for rule in rules), key=len),
+    )
 
 
 def _make_gates(demand: Demand) -> Records:

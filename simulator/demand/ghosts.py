@@ -41,7 +41,7 @@ class Asked:
     Of each file whose first request is a get: its number, its bytes, when it was got, and whether that get
     found it on disk (1), did not (0), or is not known to (-1). Of each use of a file that was used before:
     the bytes, the seconds since then, and the same evidence, which is -1 for puts. Of the last use of each
-    file: its bytes and when it was.
+    file: its number, its bytes and when it was.
     """
 
     files: Integers
@@ -51,6 +51,7 @@ class Asked:
     again_sizes: Integers
     intervals_s: Floats
     again_evidence: Integers
+    last_files: Integers
     last_sizes: Integers
     last_s: Floats
     length_s: float
@@ -60,10 +61,13 @@ class Asked:
 class Ghosts:
     """All files of the past, on disk or not. The number of a file that nobody asks for is below 0.
 
+    `sources` are the files of the log that they are made from.
+
     `contrary_count` files have an age that contradicts what their first get found: no drawn interval fits.
     """
 
     files: Integers
+    sources: Integers
     sizes: Integers
     ages_s: Floats
     asked_count: int
@@ -72,8 +76,21 @@ class Ghosts:
 
     def of_requests(self) -> "Ghosts":
         """Return those that are asked for."""
-        count = self.asked_count
-        return replace(self, files=self.files[:count], sizes=self.sizes[:count], ages_s=self.ages_s[:count])
+        return self._select(np.arange(self.files.size) < self.asked_count)
+
+    def made_from(self, files: Integers) -> "Ghosts":
+        """Return those that are made from these files of the log."""
+        return self._select(np.isin(self.sources, files))
+
+    def _select(self, is_in: Booleans) -> "Ghosts":
+        return replace(
+            self,
+            files=self.files[is_in],
+            sources=self.sources[is_in],
+            sizes=self.sizes[is_in],
+            ages_s=self.ages_s[is_in],
+            asked_count=int(is_in[: self.asked_count].sum()),
+        )
 
 
 def find_asked(trace: pl.DataFrame) -> Asked:
@@ -100,6 +117,7 @@ def find_asked(trace: pl.DataFrame) -> Asked:
         again_sizes=again["size_bytes"].to_numpy(),
         intervals_s=again["interval_s"].to_numpy(),
         again_evidence=again["evidence"].to_numpy(),
+        last_files=last["file"].to_numpy(),
         last_sizes=last["size_bytes"].to_numpy(),
         last_s=last["submitted_s"].to_numpy(),
         length_s=float(trace["submitted_s"].to_numpy().max(initial=0.0)),
@@ -197,6 +215,7 @@ def draw_ghosts(
         intervals[(intervals >= asked.length_s) & (asked.evidence != 1)] = np.inf
     return Ghosts(
         files=np.concatenate([asked.files, -1 - np.arange(asked.last_sizes.size)]),
+        sources=np.concatenate([asked.files, asked.last_files]),
         sizes=np.concatenate([asked.sizes, asked.last_sizes]),
         ages_s=np.concatenate([intervals - asked.after_s, asked.last_s]),
         asked_count=asked.files.size,

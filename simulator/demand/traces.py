@@ -7,12 +7,14 @@ A trace has one row per job, in the order of submission:
     user, file    the user and the file, as numbers or strings
     size_bytes
 
-It may also have `account`, `client` and `class_of_service`, which limits and priorities of a machine need.
+It may also have `account`, `client` and `class_of_service`, which limits and priorities of a machine need;
+pools of its disk need the last.
 A file that is neither put nor in the inventory is on tape. A put makes a new version of its file: gets before
 it read what was there before, and later ones what it wrote. The version that was overwritten takes room on
 disk until it is purged, because nothing is deleted. A trace from the warehouse (`tapewise workload trace`)
 has more columns; its `origin` says which files were on disk. An inventory has one row per file: `file`,
-`size_bytes`, `age_s` (since its last use) and `is_stored` (true if omitted).
+`size_bytes`, `age_s` (since its last use) and `is_stored` (true if omitted). If the disk has pools, it says
+in `disk_pool` where files are that the trace does not have.
 """
 
 import json
@@ -25,9 +27,10 @@ import polars as pl
 
 from tapewise.schema.errors import TraceError
 from tapewise.schema.moments import is_timezone
+from tapewise.simulator.disks import POOLED, find_pool
 from tapewise.simulator.kernel.tables import Floats, Integers
 from tapewise.simulator.limits import COLUMNS as LIMITED_COLUMNS
-from tapewise.simulator.limits import Gates, find_gates
+from tapewise.simulator.limits import UNKNOWN, Gates, find_gates, read_values
 from tapewise.simulator.machines import Machine
 
 LATEST_S = 1e10
@@ -43,8 +46,9 @@ INVENTORY_COLUMNS = ("file", "size_bytes", "age_s")
 class Demand:
     """A trace as arrays: users and files are numbers from 0, and `inventory` lists the files on disk.
 
-    Each version of a file is a file of its own. `early_get_count` gets read a file that the trace puts only
-    later, and `overwriting_count` puts write a file that was there before.
+    Each version of a file is a file of its own, and `file_pools` has the number of its pool on disk.
+    `early_get_count` gets read a file that the trace puts only later, and `overwriting_count` puts write a
+    file that was there before.
     """
 
     submitted_s: Floats
@@ -54,6 +58,7 @@ class Demand:
     size_bytes: Integers
     user_count: int
     file_sizes: Integers
+    file_pools: Integers
     inventory: Integers
     inventory_ages_s: Floats
     inventory_is_stored: np.ndarray[tuple[int], np.dtype[np.bool_]]
@@ -185,7 +190,7 @@ def check_trace(trace: pl.DataFrame, machine: Machine, inventory: pl.DataFrame |
         f"is more than the machine accepts ({largest})",
         hint=f"`tapewise workload trace --largest {largest}` leaves such requests out, and counts them.",
     )
-    held = _check_inventory(inventory, trace, machine)
+    held = _check_inventory(inventory, trace)
     is_put = pl.col("direction") == "put"
     trace = trace.with_columns(version=is_put.cum_sum().over("file").cast(pl.Int64))
     trace = trace.join(
@@ -201,6 +206,9 @@ def check_trace(trace: pl.DataFrame, machine: Machine, inventory: pl.DataFrame |
     if machine.tapes is None:
         is_lost = ~is_put & (pl.col("version") == 0) & pl.col("held_bytes").is_null()
         _refuse(trace, is_lost, "file", "is on tape, but the machine has none")
+    pools = place_in_pools(whole, machine)
+    trace, held = trace.with_columns(disk_pool=pools), _place_inventory(held, trace["file"], pools, machine)
+    _check_room(trace, held, machine)
     limited = whole.select("user", *(name for name in LIMITED_COLUMNS if name in whole.columns))
     gates = find_gates(limited, machine.users.limit_count, machine.limits, machine.priorities)
     return _number(trace, held, gates)
@@ -244,7 +252,7 @@ def _refuse(
         raise TraceError(f"row {found['row'][0]} of the {what}: {name} {found[name][0]} {reason}", hint=hint)
 
 
-def _check_inventory(inventory: pl.DataFrame | None, trace: pl.DataFrame, machine: Machine) -> pl.DataFrame:
+def _check_inventory(inventory: pl.DataFrame | None, trace: pl.DataFrame) -> pl.DataFrame:
     dtype = trace.schema["file"]
     if inventory is None:
         inventory = pl.DataFrame(schema={"file": dtype, "size_bytes": pl.Int64, "age_s": pl.Float64})
@@ -261,19 +269,85 @@ def _check_inventory(inventory: pl.DataFrame | None, trace: pl.DataFrame, machin
     _refuse(held, pl.col("size_bytes") < 0, "size_bytes", "is below 0", "inventory")
     _refuse(held, ~age.is_finite() | (age < 0), "age_s", "is not a valid age", "inventory")
     _refuse(held, ~pl.col("file").is_first_distinct(), "file", "is listed twice", "inventory")
-    total, capacity = int(held["size_bytes"].sum()), machine.disk.capacity_bytes
-    if total > capacity:
-        raise TraceError(f"the inventory's {total} bytes are more than the disk holds ({capacity})")
-    held = held.with_columns(version=pl.lit(0, pl.Int64))
+    pool = inventory["disk_pool"] if "disk_pool" in inventory.columns else pl.lit(None, pl.String)
+    held = held.with_columns(version=pl.lit(0, pl.Int64), pool_name=pool)
     # The oldest files come first: they arrived in this order, and are stored to tape in it.
     return held.sort("age_s", descending=True, maintain_order=True)
+
+
+def place_in_pools(trace: pl.DataFrame, machine: Machine) -> pl.Series:
+    """Return the number of the pool of each request: that of the class of the first one for its file.
+
+    Requests for later versions of a file have the class of the first one for that version. Raises TraceError
+    if the machine's disk has pools and the trace no classes, or if no pool takes a class.
+    """
+    pools = machine.disk_pools
+    if not machine.disk.pools:
+        return pl.repeat(0, trace.height, dtype=pl.Int64, eager=True)
+    classes = read_values(trace, POOLED, "disk.pools").fill_null(UNKNOWN)
+    numbers, others = find_pool(pools)
+    is_put = pl.col("direction") == "put"
+    found = trace.select(
+        "file",
+        row=pl.int_range(1, pl.len() + 1),
+        version=is_put.cum_sum().over("file"),
+        class_of_service=classes,
+    ).with_columns(pool=pl.col(POOLED).replace_strict(numbers, default=others, return_dtype=pl.Int64))
+    first = found.select("row", POOLED, pool=pl.col("pool").first().over("file", "version"))
+    _refuse(
+        first,
+        pl.col("pool").is_null(),
+        POOLED,
+        "is in no pool of the disk",
+        hint="Add it to the classes_of_service of a pool, or omit these for one pool, which then takes all"
+        " others.",
+    )
+    return first["pool"]
+
+
+def _place_inventory(
+    held: pl.DataFrame, files: pl.Series, pools: pl.Series, machine: Machine
+) -> pl.DataFrame:
+    """Add `disk_pool` to the inventory: the pool of the file's first request, or else the one it names."""
+    first = pl.DataFrame({"file": files, "asked_pool": pools}).unique("file", keep="first")
+    held = held.join(first, on="file", how="left", maintain_order="left")
+    if not machine.disk.pools:
+        return held.with_columns(disk_pool=pl.lit(0, pl.Int64))
+    names = {pool.name: number for number, pool in enumerate(machine.disk_pools)}
+    named = pl.col("pool_name").replace_strict(names, default=None, return_dtype=pl.Int64)
+    held = held.with_columns(disk_pool=pl.coalesce("asked_pool", named))
+    _refuse(
+        held,
+        pl.col("disk_pool").is_null(),
+        "file",
+        f"is not in the trace, so disk_pool must name its pool ({', '.join(names)})",
+        "inventory",
+    )
+    return held
+
+
+def _check_room(trace: pl.DataFrame, held: pl.DataFrame, machine: Machine) -> None:
+    """Refuse files that are larger than their pool, and more files than a pool holds."""
+    for number, pool in enumerate(machine.disk_pools):
+        what = f"pool {pool.name} of the disk" if machine.disk.pools else "the disk"
+        _refuse(
+            trace.filter(pl.col("disk_pool") == number),
+            pl.col("size_bytes") > pool.capacity_bytes,
+            "size_bytes",
+            f"is more than {what} holds ({pool.capacity_bytes})",
+        )
+        total = int(held.filter(pl.col("disk_pool") == number)["size_bytes"].sum())
+        if total > pool.capacity_bytes:
+            raise TraceError(
+                f"the inventory's {total} bytes are more than {what} holds ({pool.capacity_bytes})"
+            )
 
 
 def _number(trace: pl.DataFrame, held: pl.DataFrame, gates: Gates) -> Demand:
     user_names, user = np.unique(trace["user"].to_numpy(), return_inverse=True)
     # The inventory's files get the lowest numbers, in order.
     names = ["file", "version"]
-    known = pl.concat([held.select(*names, bytes="size_bytes"), trace.select(*names, bytes="size_bytes")])
+    known = pl.concat([each.select(*names, "disk_pool", bytes="size_bytes") for each in (held, trace)])
     known = known.unique(names, keep="first", maintain_order=True).with_columns(number=pl.int_range(pl.len()))
     file = trace.join(known, on=names, how="left", maintain_order="left")["number"]
     is_put = trace["direction"] == "put"
@@ -294,6 +368,7 @@ def _number(trace: pl.DataFrame, held: pl.DataFrame, gates: Gates) -> Demand:
         size_bytes=trace["size_bytes"].to_numpy(),
         user_count=len(user_names),
         file_sizes=known["bytes"].to_numpy(),
+        file_pools=known["disk_pool"].to_numpy(),
         inventory=np.arange(held.height),
         inventory_ages_s=held["age_s"].to_numpy(),
         inventory_is_stored=held["is_stored"].to_numpy(),

@@ -1,9 +1,13 @@
-"""The disk: its volumes, the space for files, and the purge that frees space."""
+"""The disk: its volumes, the space for files in its pools, and the purge that frees space.
+
+Each pool has room, marks and a queue of its own. A disk without pools is one pool.
+"""
 
 import numpy as np
 
 from tapewise.simulator.kernel.compiler import compiled
 from tapewise.simulator.kernel.heaps import append, enter, order_chosen, pop_first, take_least
+from tapewise.simulator.kernel.programs import Program
 from tapewise.simulator.kernel.sharing import start_flow
 from tapewise.simulator.kernel.tables import ON_DISK, ON_TAPE, SPACE, STAGING, TRANSFER, World
 from tapewise.simulator.kernel.weights import rank_by_gdsf, weigh
@@ -35,25 +39,31 @@ def ask_space(world: World, job: int) -> None:
         _start_put(world, job)
         return
     enter(world, job, SPACE)
-    take_volume(world, world.jobs[job].file)
-    if world.queues[machine.space_queue].head < 0 and _fits(world, job):
+    file = world.jobs[job].file
+    take_volume(world, file)
+    pool = world.files[file].disk_pool
+    if world.queues[machine.space_queue + pool].head < 0 and _fits(world, job):
         _take_space(world, job)
         return
-    append(world, machine.space_queue, job)
-    purge_if_wanted(world)
+    append(world, machine.space_queue + pool, job)
+    purge_if_wanted(world, pool)
 
 
 @compiled
 def _fits(world: World, job: int) -> bool:
-    return bool(world.state[0].disk_used_bytes + world.jobs[job].size_bytes <= world.machine[0].disk_bytes)
+    record = world.jobs[job]
+    pool = world.disk_pools[world.files[record.file].disk_pool]
+    return bool(pool.used_bytes + record.size_bytes <= pool.capacity_bytes)
 
 
 @compiled
 def _take_space(world: World, job: int) -> None:
     machine, state, record = world.machine[0], world.state[0], world.jobs[job]
+    pool = world.disk_pools[world.files[record.file].disk_pool]
     state.disk_used_bytes += record.size_bytes
-    if state.steady_s < 0.0 and state.disk_used_bytes >= machine.low_bytes:
-        state.steady_s = state.now_s
+    pool.used_bytes += record.size_bytes
+    if pool.steady_s < 0.0 and pool.used_bytes >= pool.low_bytes:
+        pool.steady_s = state.now_s
     if record.is_put:
         record.has_room = True
         _start_put(world, job)
@@ -86,78 +96,106 @@ def count_use(world: World, file: int, count: int) -> None:
     """Set how often a file was used since it came onto the disk."""
     record = world.files[file]
     record.use_count = count
-    record.worth = rank_by_gdsf(world.state[0].purge_floor, count, record.size_bytes)
+    floor = world.disk_pools[record.disk_pool].purge_floor
+    record.worth = rank_by_gdsf(floor, count, record.size_bytes)
 
 
 @compiled
-def is_purge_wanted(world: World) -> bool:
-    """Return whether the disk has reached its high mark or a job is waiting for space."""
-    machine = world.machine[0]
+def is_purge_wanted(world: World, pool: int) -> bool:
+    """Return whether a pool has reached its high mark or a job is waiting for space in it."""
+    machine, one = world.machine[0], world.disk_pools[pool]
     return bool(
         machine.has_purge
-        and (
-            world.state[0].disk_used_bytes >= machine.high_bytes
-            or world.queues[machine.space_queue].head >= 0
-        )
+        and (one.used_bytes >= one.high_bytes or world.queues[machine.space_queue + pool].head >= 0)
     )
 
 
 @compiled
-def purge_if_wanted(world: World) -> None:
-    """Purge if necessary, unless no file may be removed."""
-    if is_purge_wanted(world) and not world.state[0].is_purge_spent:
-        purge(world)
+def purge_if_wanted(world: World, pool: int) -> None:
+    """Purge a pool if necessary, unless no file may be removed."""
+    if is_purge_wanted(world, pool) and not world.disk_pools[pool].is_purge_spent:
+        purge(world, pool)
 
 
 @compiled
-def purge(world: World) -> None:
-    """Remove files until the disk is at its low mark; then admit the jobs that wait for space.
+def continue_purges(world: World) -> None:
+    """Continue the purges that waited until now for a file to be old enough."""
+    for pool in range(len(world.disk_pools)):
+        one = world.disk_pools[pool]
+        if one.purge_s <= world.state[0].now_s:
+            one.purge_s = np.inf
+            one.is_purge_spent = False
+            purge_if_wanted(world, pool)
+    _plan_purge(world)
+
+
+@compiled
+def _plan_purge(world: World) -> None:
+    state = world.state[0]
+    state.purge_s = np.inf
+    for pool in range(len(world.disk_pools)):
+        state.purge_s = min(state.purge_s, world.disk_pools[pool].purge_s)
+
+
+@compiled
+def _find_rule(world: World, pool: int) -> Program:
+    one, rule = world.disk_pools[pool], world.rule
+    first, end = one.first_operation, one.end_operation
+    return Program(rule.operations[first:end], rule.operands[first:end], rule.stack)
+
+
+@compiled
+def purge(world: World, pool: int) -> None:
+    """Remove files until a pool is at its low mark; then admit the jobs that wait for space.
 
     By the machine's rule, each file has a weight, and the heaviest are removed first. A file stays if it is
     not on tape, is locked, or was used in the last `keep_s`. If too many files stay, the purge continues as
     soon as another one may be removed.
     """
-    machine, state = world.machine[0], world.state[0]
-    target = machine.low_bytes
-    waiting = world.queues[machine.space_queue].head
+    state, one = world.state[0], world.disk_pools[pool]
+    rule = _find_rule(world, pool)
+    target = one.low_bytes
+    waiting = world.queues[world.machine[0].space_queue + pool].head
     if waiting >= 0:
-        target = min(target, machine.disk_bytes - world.jobs[waiting].size_bytes)
+        target = min(target, one.capacity_bytes - world.jobs[waiting].size_bytes)
     count, again_s = 0, np.inf
     for f in range(len(world.files)):
         file = world.files[f]
-        if file.place != ON_DISK or file.lock_count > 0 or not file.is_stored:
+        if file.place != ON_DISK or file.lock_count > 0 or not file.is_stored or file.disk_pool != pool:
             continue
-        if file.accessed_s + machine.keep_s > state.now_s:
-            again_s = min(again_s, file.accessed_s + machine.keep_s)
+        if file.accessed_s + one.keep_s > state.now_s:
+            again_s = min(again_s, file.accessed_s + one.keep_s)
             continue
         world.chosen[count] = f
         age_s = state.now_s - file.accessed_s
         world.weights[count] = -weigh(
-            world.rule, file.size_bytes, age_s, file.use_count, file.arrived_s, file.worth, 0.0
+            rule, file.size_bytes, age_s, file.use_count, file.arrived_s, file.worth, 0.0
         )
         count += 1
     order_chosen(world, count)
     is_begun = False
-    while count > 0 and state.disk_used_bytes > target:
+    while count > 0 and one.used_bytes > target:
         file = world.files[take_least(world, count)]
         count -= 1
         file.place = ON_TAPE
-        state.purge_floor = file.worth
+        one.purge_floor = file.worth
         state.disk_used_bytes -= file.size_bytes
-        state.purged_bytes += file.size_bytes
-        state.purged_count += 1
+        one.used_bytes -= file.size_bytes
+        one.purged_bytes += file.size_bytes
+        one.purged_count += 1
         is_begun = True
     if is_begun:
-        state.purge_count += 1
-    state.is_purge_spent = state.disk_used_bytes > target
-    state.purge_s = again_s if state.is_purge_spent else np.inf
-    serve_space(world)
+        one.purge_count += 1
+    one.is_purge_spent = one.used_bytes > target
+    one.purge_s = again_s if one.is_purge_spent else np.inf
+    _plan_purge(world)
+    serve_space(world, pool)
 
 
 @compiled
-def serve_space(world: World) -> None:
-    """Give room to those who wait for it, in their order, as long as it lasts."""
-    queue = world.machine[0].space_queue
+def serve_space(world: World, pool: int) -> None:
+    """Give room in a pool to those who wait for it, in their order, as long as it lasts."""
+    queue = world.machine[0].space_queue + pool
     while world.queues[queue].head >= 0 and _fits(world, world.queues[queue].head):
         _take_space(world, pop_first(world, queue))
 
@@ -165,11 +203,13 @@ def serve_space(world: World) -> None:
 @compiled
 def may_go(world: World, file: int) -> None:
     """Continue a waiting purge if it may now remove `file`, which was just stored to tape or unlocked."""
-    state, record = world.state[0], world.files[file]
-    if not is_purge_wanted(world) or record.lock_count > 0 or not record.is_stored:
+    record = world.files[file]
+    pool = world.disk_pools[record.disk_pool]
+    if not is_purge_wanted(world, record.disk_pool) or record.lock_count > 0 or not record.is_stored:
         return
-    old_enough_s = record.accessed_s + world.machine[0].keep_s
-    if old_enough_s <= state.now_s:
-        purge(world)
-    elif state.is_purge_spent:
-        state.purge_s = min(state.purge_s, old_enough_s)
+    old_enough_s = record.accessed_s + pool.keep_s
+    if old_enough_s <= world.state[0].now_s:
+        purge(world, record.disk_pool)
+    elif pool.is_purge_spent:
+        pool.purge_s = min(pool.purge_s, old_enough_s)
+        _plan_purge(world)

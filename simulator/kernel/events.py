@@ -12,7 +12,14 @@ import numpy as np
 
 from tapewise.simulator.kernel.cartridges import ask_recall
 from tapewise.simulator.kernel.compiler import compiled, compiled_entry
-from tapewise.simulator.kernel.disk import ask_space, count_use, may_go, purge_if_wanted, start_transfer
+from tapewise.simulator.kernel.disk import (
+    ask_space,
+    continue_purges,
+    count_use,
+    may_go,
+    purge_if_wanted,
+    start_transfer,
+)
 from tapewise.simulator.kernel.drives import end_recall, end_step, end_write, settle
 from tapewise.simulator.kernel.failures import end_try, fail, retry
 from tapewise.simulator.kernel.heaps import append, enter, pop_event, pop_first
@@ -111,9 +118,7 @@ def run_events(world: World, event_limit: int) -> bool:  # noqa: PLR0912, PLR091
         elif event == STORE:
             begin_store(world)
         elif event == PURGE:
-            state.purge_s = np.inf
-            state.is_purge_spent = False
-            purge_if_wanted(world)
+            continue_purges(world)
         elif event == LAZY:
             state.is_drive_wanted = True
         elif event == CHANGE:
@@ -234,7 +239,7 @@ def _end_flow(world: World, flow_class: int) -> None:
 
 @compiled
 def _arrive(world: World, file: int) -> None:
-    """Mark a file as complete on disk, let waiting jobs continue, and purge if the high mark is reached."""
+    """Mark a file as complete on disk, let waiting jobs continue, and purge a pool at its high mark."""
     queue = world.machine[0].file_queue + file
     world.files[file].place = ON_DISK
     world.files[file].arrived_s = world.state[0].now_s
@@ -242,4 +247,4 @@ def _arrive(world: World, file: int) -> None:
         job = pop_first(world, queue)
         world.files[file].lock_count += 1
         ask_tokens(world, job)
-    purge_if_wanted(world)
+    purge_if_wanted(world, world.files[file].disk_pool)

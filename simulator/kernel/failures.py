@@ -57,10 +57,11 @@ def _give_up(world: World, job: int) -> None:
     if record.is_put:
         file.place = LOST
         world.state[0].disk_used_bytes -= record.size_bytes
+        world.disk_pools[file.disk_pool].used_bytes -= record.size_bytes
         queue = world.machine[0].file_queue + record.file
         while world.queues[queue].head >= 0:
             fail(world, pop_first(world, queue))
-        serve_space(world)
+        serve_space(world, file.disk_pool)
     else:
         file.lock_count -= 1
         may_go(world, record.file)

@@ -65,4 +65,6 @@ def _restart(world: World) -> None:
         world.drive_spent[drive, OUT] += seconds
     state.store_s = max(state.store_s, state.now_s)
     state.purge_s = max(state.purge_s, state.now_s)
+    for pool in range(len(world.disk_pools)):
+        world.disk_pools[pool].purge_s = max(world.disk_pools[pool].purge_s, state.now_s)
     admit_waiting(world)

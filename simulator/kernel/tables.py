@@ -82,15 +82,11 @@ DTYPES: dict[str, list[tuple[str, str]]] = {
         ("is_joint", "?"),
         ("put_latency_s", "f8"),
         ("get_latency_s", "f8"),
-        ("disk_bytes", "f8"),
         ("chain_count", "i8"),
         ("lvs_per_chain", "i8"),
         ("lv_bytes", "f8"),
         ("is_chain_first", "?"),
         ("has_purge", "?"),
-        ("high_bytes", "f8"),
-        ("low_bytes", "f8"),
-        ("keep_s", "f8"),
         ("has_store", "?"),
         ("interval_s", "f8"),
         ("min_age_s", "f8"),
@@ -138,14 +134,8 @@ DTYPES: dict[str, list[tuple[str, str]]] = {
         ("busy_ports", "i8"),
         ("busy_drives", "i8"),
         ("disk_used_bytes", "f8"),
-        ("steady_s", "f8"),  # when the disk was first as full as its low mark; -1: not yet
         ("next_lv", "i8"),
-        ("purge_s", "f8"),  # when the next file becomes old enough for a waiting purge
-        ("is_purge_spent", "?"),  # no file is left that may be removed
-        ("purge_count", "i8"),
-        ("purged_bytes", "f8"),
-        ("purged_count", "i8"),
-        ("purge_floor", "f8"),  # the rank by GDSF of the file that was purged last
+        ("purge_s", "f8"),  # when the next of the waiting purges may continue
         ("store_s", "f8"),  # when the storing process wakes up
         ("store_base_s", "f8"),  # when the storing process last went to sleep
         ("is_storing", "?"),
@@ -208,6 +198,7 @@ DTYPES: dict[str, list[tuple[str, str]]] = {
     ],
     "files": [
         ("size_bytes", "f8"),
+        ("disk_pool", "i8"),
         ("place", "i8"),
         ("lv", "i8"),
         ("chain", "i8"),
@@ -222,6 +213,22 @@ DTYPES: dict[str, list[tuple[str, str]]] = {
         ("cartridge", "i8"),
         ("position_bytes", "f8"),
         ("next", "i8"),  # the next file to be written to its cartridge
+    ],
+    "disk_pools": [
+        ("capacity_bytes", "f8"),
+        ("high_bytes", "f8"),
+        ("low_bytes", "f8"),
+        ("keep_s", "f8"),
+        ("first_operation", "i8"),  # its part of `World.rule`
+        ("end_operation", "i8"),
+        ("used_bytes", "f8"),
+        ("steady_s", "f8"),  # when it was first as full as its low mark; -1: not yet
+        ("purge_s", "f8"),  # when the next file becomes old enough for a waiting purge
+        ("is_purge_spent", "?"),  # no file is left that may be removed
+        ("purge_count", "i8"),
+        ("purged_bytes", "f8"),
+        ("purged_count", "i8"),
+        ("purge_floor", "f8"),  # the rank by GDSF of the file that was purged last
     ],
     "queues": _QUEUE,
     "levels": [
@@ -314,6 +321,7 @@ class World(NamedTuple):
     spent: Floats  # job x phase
     phase_counts: Integers
     files: Records
+    disk_pools: Records
     queues: Records
     gates: Records  # the limits: those of the users, then others; each has the queue of its number
     job_gates: Integers  # job x further limit: its gate; -1: none
@@ -333,7 +341,7 @@ class World(NamedTuple):
     store_list: Integers
     chosen: Integers  # files to be sorted by `weights`
     weights: Floats
-    rule: Program  # the weight of a file in a purge
+    rule: Program  # the weight of a file in a purge, of all pools one after the other
     store_silos: Integers
     store_loads: Floats
     samples: Floats

@@ -65,7 +65,7 @@ def test_the_rank_of_gdsf_grows_by_that_of_the_file_removed_last() -> None:
         pass
     # The kernel numbers files from the oldest: 1, 2, 3, 9 here.
     assert world.files.place.tolist() == [ON_DISK, ON_DISK, ON_TAPE, ON_DISK]
-    assert world.state[0].purge_floor == pytest.approx(1 / 600)
+    assert world.disk_pools[0].purge_floor == pytest.approx(1 / 600)
     assert world.files.worth[:2].tolist() == pytest.approx([2 / 100, 1 / 600 + 1 / 900])
 
 
