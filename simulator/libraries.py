@@ -11,6 +11,7 @@
 becomes `Library(cartridges=Cartridges(...), drives=(Drives(...),), ...)`.
 """
 
+from collections.abc import Sequence
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
@@ -40,7 +41,9 @@ class Cartridges(Part):
 
 
 class Drives(Part):
-    """A group of equal drives, and what they are for. All groups read and write the same cartridges.
+    """A group of equal drives, and what they are for.
+
+    Without `classes_of_service`, they serve all files. Files that other drives serve are on other cartridges.
 
     Before a cartridge is unloaded, it is rewound for `rewind_s`, wherever the head is.
     """
@@ -51,6 +54,7 @@ class Drives(Part):
     load_s: Seconds = 0.0
     rewind_s: Seconds = 0.0
     unload_s: Seconds = 0.0
+    classes_of_service: Annotated[tuple[str, ...] | None, Field(strict=False, min_length=1)] = None
 
     @property
     def kinds(self) -> int:
@@ -131,6 +135,13 @@ class Repack(Part):
     piece_s: Interval
 
 
+def _add_kinds(drives: Sequence[Drives]) -> int:
+    """Return the kinds of work that any of these drives does."""
+    return (READ if any(one.kinds & READ for one in drives) else 0) | (
+        WRITE if any(one.kinds & WRITE for one in drives) else 0
+    )
+
+
 class Library(Part):
     """Drives, robots and cartridges with an identity."""
 
@@ -166,11 +177,47 @@ class Library(Part):
 
     @model_validator(mode="after")
     def _check_roles(self) -> Self:
-        kinds = 0
-        for group in self.drives:
-            kinds |= group.kinds
+        kinds = _add_kinds(self.drives)
         if not kinds & READ:
             raise ValueError("no drive of drives may read, so no file comes back from tape")
         if self.store is not None and not kinds & WRITE:
             raise ValueError("store needs a drive that may write")
+        for name, groups in self._list_served():
+            kinds, which = _add_kinds([self.drives[group] for group in groups]), name or "without a name here"
+            if not kinds & READ:
+                raise ValueError(f"drives: none that serves class {which} may read")
+            if self.store is not None and not kinds & WRITE:
+                raise ValueError(f"drives: none that serves class {which} may write")
         return self
+
+    def _list_served(self) -> list[tuple[str | None, tuple[int, ...]]]:
+        """Return which groups of drives serve each class that is named, and, as the last, all others."""
+        given = [group.classes_of_service for group in self.drives]
+        names = dict.fromkeys(name for classes in given for name in classes or ())
+        served: list[tuple[str | None, tuple[int, ...]]] = [
+            (name, tuple(n for n, classes in enumerate(given) if classes is None or name in classes))
+            for name in names
+        ]
+        others = tuple(number for number, classes in enumerate(given) if classes is None)
+        return [*served, (None, others)] if others else served
+
+    @property
+    def has_classes(self) -> bool:
+        """Whether some drives serve only some classes of service."""
+        return any(group.classes_of_service is not None for group in self.drives)
+
+    @property
+    def drive_sets(self) -> list[tuple[int, ...]]:
+        """The different sets of groups of drives that serve a class; a cartridge belongs to one set."""
+        return list(dict.fromkeys(groups for _, groups in self._list_served()))
+
+    def find_set(self) -> tuple[dict[str, int], int | None]:
+        """Return the number of the set of each class that is named; that of all others, None if refused."""
+        sets, numbers = self.drive_sets, {}
+        others: int | None = None
+        for name, groups in self._list_served():
+            if name is None:
+                others = sets.index(groups)
+            else:
+                numbers[name] = sets.index(groups)
+        return numbers, others

@@ -222,7 +222,8 @@ class Machine(Part):
     def trace_columns(self) -> list[str]:
         """The columns that a trace must have besides those that each trace has."""
         columns = list_columns(self.limits, self.priorities)
-        if self.disk.pools and POOLED not in columns:
+        is_by_class = isinstance(self.tapes, Library) and self.tapes.has_classes
+        if (self.disk.pools or is_by_class) and POOLED not in columns:
             columns.append(POOLED)
         return columns
 

@@ -34,7 +34,10 @@ def make_shelves(library: Library | None, demand: Demand, sizes_bytes: Floats, *
         none = np.zeros(file_count, np.int64)
         return Shelves(make_records("drives", 0), make_records("cartridges", 0), 0, none, *placed, 0)
     given = library.cartridges
+    set_count, sets = len(library.drive_sets), demand.file_sets
     owners, owner_count = _find_owners(demand, file_count, by_user=given.placement == "user")
+    # Files that different drives serve share no cartridge.
+    owners, owner_count = owners * set_count + sets, owner_count * set_count
     is_old = np.zeros(file_count, bool)
     is_old[demand.file] = True  # nobody asks for the others, so their places do not matter
     is_new = np.zeros(file_count, bool)
@@ -55,7 +58,11 @@ def make_shelves(library: Library | None, demand: Demand, sizes_bytes: Floats, *
         filled_count = _place_together(order, sizes_bytes, owners, room, starts, placed)
     else:
         filled_count = given.filled_count
-        _spread(order, sizes_bytes, room, filled_count, placed)
+        shares = np.bincount(sets[order], weights=sizes_bytes[order], minlength=set_count).astype(float)
+        first = 0
+        for number, count in enumerate(_divide(filled_count, shares)):
+            _spread(order[sets[order] == number], sizes_bytes, room, first, count, placed)
+            first += count
     if given.filled_count is not None and filled_count > given.filled_count:
         raise MachineError(
             f"tapes.cartridges.filled_count is {given.filled_count}, but the files of the users are on"
@@ -66,6 +73,8 @@ def make_shelves(library: Library | None, demand: Demand, sizes_bytes: Floats, *
     blank_count = int(2 * new_bytes / room) + owner_count * given.open_count + 1
     cartridges = make_records("cartridges", filled_count + min(blank_count, int(is_new.sum()) + 1))
     cartridges.drive = cartridges.place = cartridges.write_head = -1
+    is_placed = placed[0] >= 0
+    cartridges.drive_set[placed[0][is_placed]] = sets[is_placed]
     cartridges.tier[:filled_count] = _draw_tiers(library, filled_count, seed=seed)
     return Shelves(_make_drives(library), cartridges, owner_count, owners, *placed, filled_count)
 
@@ -103,10 +112,31 @@ def _place_together(
     return cartridge + 1
 
 
+def _divide(count: int, shares: Floats) -> list[int]:
+    """Divide cartridges by the bytes that are on them; each share above 0 gets at least one, if there are.
+
+    Rounding leaves some over, which go to the largest share.
+    """
+    is_used = shares > 0
+    if not is_used.any():
+        is_used[0] = True
+    spare = max(0, count - int(is_used.sum()))
+    counts = is_used + np.floor(spare * shares / max(float(shares.sum()), 1.0)).astype(np.int64)
+    counts[np.argmax(shares)] += count - int(counts.sum())
+    return [max(0, each) for each in counts.tolist()]
+
+
 def _spread(
-    order: Integers, sizes_bytes: Floats, room: float, count: int, placed: tuple[Integers, Floats]
+    order: Integers,
+    sizes_bytes: Floats,
+    room: float,
+    first: int,
+    count: int,
+    placed: tuple[Integers, Floats],
 ) -> None:
-    """Spread the files evenly over `count` cartridges."""
+    """Spread the files evenly over `count` cartridges, from the `first` on."""
+    if not order.size:
+        return
     sizes = sizes_bytes[order]
     total = float(sizes.sum())
     if total > room * count:
@@ -116,7 +146,7 @@ def _spread(
         )
     starts = (np.cumsum(sizes) - sizes) * (room * count / total if total else 0.0)
     cartridges = np.minimum((starts / room).astype(np.int64), count - 1)
-    placed[0][order] = cartridges
+    placed[0][order] = first + cartridges
     # A file that would reach over the end of its cartridge lies right before it.
     placed[1][order] = np.minimum(starts - cartridges * room, room - sizes)
 

@@ -130,6 +130,7 @@ def make_world(machine: Machine, demand: Demand, *, seed: int, sample_s: float, 
         owners=make_records("owners", shelves.owner_count),
         open_cartridges=np.full((shelves.owner_count, max(1, numbers.open_count[0])), -1, np.int64),
         drive_lists=np.zeros((len(shelves.drives), min(numbers.most_per_mount[0], file_count)), np.int64),
+        serves=_list_served(library),
         drive_spent=np.zeros((len(shelves.drives), len(DRIVE_STEPS))),
         waiting=np.zeros(cartridge_count, np.int64),
         movers=make_movers(library),
@@ -238,12 +239,21 @@ def _make_drives(tapes: Tapes | Library | None) -> tuple[Records, Records]:
     return pools, silos
 
 
+def _list_served(library: Library | None) -> Integers:
+    """Return which groups of drives are in which set."""
+    sets = library.drive_sets if library else [()]
+    serves = np.zeros((library.chain_count if library else 1, len(sets)), np.int64)
+    for number, groups in enumerate(sets):
+        serves[list(groups), number] = 1
+    return serves
+
+
 def _make_files(machine: Machine, demand: Demand) -> tuple[Records, Integers]:
     """Make all files; those in the inventory get volumes in turn. Also return the files not yet on tape."""
     files = make_records("files", len(demand.file_sizes))
     files.size_bytes = np.maximum(demand.file_sizes, machine.disk.smallest_transfer_bytes)
     files.is_stored = True
-    files.disk_pool = demand.file_pools
+    files.disk_pool, files.drive_set = demand.file_pools, demand.file_sets
     held = files[demand.inventory]  # a copy
     held.place = ON_DISK
     held.arrived_s = held.accessed_s = -demand.inventory_ages_s

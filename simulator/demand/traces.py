@@ -18,6 +18,7 @@ in `disk_pool` where files are that the trace does not have.
 """
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,7 @@ from tapewise.schema.errors import TraceError
 from tapewise.schema.moments import is_timezone
 from tapewise.simulator.disks import POOLED, find_pool
 from tapewise.simulator.kernel.tables import Floats, Integers
+from tapewise.simulator.libraries import Library
 from tapewise.simulator.limits import COLUMNS as LIMITED_COLUMNS
 from tapewise.simulator.limits import UNKNOWN, Gates, find_gates, read_values
 from tapewise.simulator.machines import Machine
@@ -46,7 +48,8 @@ INVENTORY_COLUMNS = ("file", "size_bytes", "age_s")
 class Demand:
     """A trace as arrays: users and files are numbers from 0, and `inventory` lists the files on disk.
 
-    Each version of a file is a file of its own, and `file_pools` has the number of its pool on disk.
+    Each version of a file is a file of its own. `file_pools` has the number of its pool on disk, and
+    `file_sets` that of the drives that serve it (`Library.drive_sets`).
     `early_get_count` gets read a file that the trace puts only later, and `overwriting_count` puts write a
     file that was there before.
     """
@@ -59,6 +62,7 @@ class Demand:
     user_count: int
     file_sizes: Integers
     file_pools: Integers
+    file_sets: Integers
     inventory: Integers
     inventory_ages_s: Floats
     inventory_is_stored: np.ndarray[tuple[int], np.dtype[np.bool_]]
@@ -207,7 +211,8 @@ def check_trace(trace: pl.DataFrame, machine: Machine, inventory: pl.DataFrame |
         is_lost = ~is_put & (pl.col("version") == 0) & pl.col("held_bytes").is_null()
         _refuse(trace, is_lost, "file", "is on tape, but the machine has none")
     pools = place_in_pools(whole, machine)
-    trace, held = trace.with_columns(disk_pool=pools), _place_inventory(held, trace["file"], pools, machine)
+    trace = trace.with_columns(disk_pool=pools, drive_set=_place_in_sets(whole, machine))
+    held = _place_inventory(held, trace, machine)
     _check_room(trace, held, machine)
     limited = whole.select("user", *(name for name in LIMITED_COLUMNS if name in whole.columns))
     gates = find_gates(limited, machine.users.limit_count, machine.limits, machine.priorities)
@@ -281,11 +286,42 @@ def place_in_pools(trace: pl.DataFrame, machine: Machine) -> pl.Series:
     Requests for later versions of a file have the class of the first one for that version. Raises TraceError
     if the machine's disk has pools and the trace no classes, or if no pool takes a class.
     """
-    pools = machine.disk_pools
     if not machine.disk.pools:
         return pl.repeat(0, trace.height, dtype=pl.Int64, eager=True)
-    classes = read_values(trace, POOLED, "disk.pools").fill_null(UNKNOWN)
-    numbers, others = find_pool(pools)
+    return _place_classes(
+        trace,
+        "disk.pools",
+        *find_pool(machine.disk_pools),
+        reason="is in no pool of the disk",
+        hint="Add it to the classes_of_service of a pool, or omit these for one pool, which then takes all"
+        " others.",
+    )
+
+
+def _place_in_sets(trace: pl.DataFrame, machine: Machine) -> pl.Series:
+    """Return the number of the set of drives that serve the file of each request."""
+    if not isinstance(machine.tapes, Library) or not machine.tapes.has_classes:
+        return pl.repeat(0, trace.height, dtype=pl.Int64, eager=True)
+    return _place_classes(
+        trace,
+        "tapes.drives.classes_of_service",
+        *machine.tapes.find_set(),
+        reason="is served by no drive",
+        hint="Add it to the classes_of_service of drives, or omit these for some, which then serve all.",
+    )
+
+
+def _place_classes(
+    trace: pl.DataFrame,
+    field: str,
+    numbers: Mapping[str, int],
+    others: int | None,
+    *,
+    reason: str,
+    hint: str,
+) -> pl.Series:
+    """Return the number of the class of the first request for each request's version of its file."""
+    classes = read_values(trace, POOLED, field).fill_null(UNKNOWN)
     is_put = pl.col("direction") == "put"
     found = trace.select(
         "file",
@@ -298,19 +334,20 @@ def place_in_pools(trace: pl.DataFrame, machine: Machine) -> pl.Series:
         first,
         pl.col("pool").is_null(),
         POOLED,
-        "is in no pool of the disk",
-        hint="Add it to the classes_of_service of a pool, or omit these for one pool, which then takes all"
-        " others.",
+        reason,
+        hint=hint,
     )
     return first["pool"]
 
 
-def _place_inventory(
-    held: pl.DataFrame, files: pl.Series, pools: pl.Series, machine: Machine
-) -> pl.DataFrame:
-    """Add `disk_pool` to the inventory: the pool of the file's first request, or else the one it names."""
-    first = pl.DataFrame({"file": files, "asked_pool": pools}).unique("file", keep="first")
+def _place_inventory(held: pl.DataFrame, trace: pl.DataFrame, machine: Machine) -> pl.DataFrame:
+    """Add `disk_pool` to the inventory: the pool of the file's first request, or else the one it names.
+
+    Files that nobody asks for are for the first set of drives: they may be written, and are never read.
+    """
+    first = trace.select("file", "drive_set", asked_pool="disk_pool").unique("file", keep="first")
     held = held.join(first, on="file", how="left", maintain_order="left")
+    held = held.with_columns(pl.col("drive_set").fill_null(0))
     if not machine.disk.pools:
         return held.with_columns(disk_pool=pl.lit(0, pl.Int64))
     names = {pool.name: number for number, pool in enumerate(machine.disk_pools)}
@@ -347,7 +384,9 @@ def _number(trace: pl.DataFrame, held: pl.DataFrame, gates: Gates) -> Demand:
     user_names, user = np.unique(trace["user"].to_numpy(), return_inverse=True)
     # The inventory's files get the lowest numbers, in order.
     names = ["file", "version"]
-    known = pl.concat([each.select(*names, "disk_pool", bytes="size_bytes") for each in (held, trace)])
+    known = pl.concat(
+        [each.select(*names, "disk_pool", "drive_set", bytes="size_bytes") for each in (held, trace)]
+    )
     known = known.unique(names, keep="first", maintain_order=True).with_columns(number=pl.int_range(pl.len()))
     file = trace.join(known, on=names, how="left", maintain_order="left")["number"]
     is_put = trace["direction"] == "put"
@@ -369,6 +408,7 @@ def _number(trace: pl.DataFrame, held: pl.DataFrame, gates: Gates) -> Demand:
         user_count=len(user_names),
         file_sizes=known["bytes"].to_numpy(),
         file_pools=known["disk_pool"].to_numpy(),
+        file_sets=known["drive_set"].to_numpy(),
         inventory=np.arange(held.height),
         inventory_ages_s=held["age_s"].to_numpy(),
         inventory_is_stored=held["is_stored"].to_numpy(),

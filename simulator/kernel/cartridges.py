@@ -51,6 +51,7 @@ def plan_write(world: World, file: int) -> None:
         number = state.next_cartridge
         state.next_cartridge += 1
         world.open_cartridges[record.owner, turn] = number
+        world.cartridges[number].drive_set = record.drive_set
     cartridge = world.cartridges[number]
     record.cartridge, record.position_bytes = number, cartridge.planned_bytes
     cartridge.planned_bytes += record.size_bytes
@@ -79,39 +80,49 @@ def find_kinds(world: World, number: int) -> int:
 
 
 @compiled
-def may_write(world: World, kinds: int) -> bool:
-    """Return whether a drive of these kinds may write, or must read what waits for a drive.
+def may_write(world: World, drive: int) -> bool:
+    """Return whether a drive may write, or must read what waits for a drive.
 
     It may if enough other drives are free for the cartridges with recalls: empty, or about to be.
     """
+    kinds, group = world.drives[drive].kinds, world.drives[drive].group
     if not kinds & WRITE:
         return False
     if not world.machine[0].is_after_recalls or not kinds & READ:
         return True
-    lack = 0
-    for place in range(world.state[0].waiting_count):
-        if find_kinds(world, world.waiting[place]) & READ:
-            lack += 1
-    for drive in range(len(world.drives)):
-        one = world.drives[drive]
-        is_free = one.step in (EMPTY, REWINDING, UNLOADING, RETURNING) and not one.is_out
-        if is_free and (one.kinds & READ):
-            lack -= 1
-    return lack <= 0
+    for drive_set in range(world.serves.shape[1]):
+        if not world.serves[group, drive_set]:
+            continue
+        lack = 0
+        for place in range(world.state[0].waiting_count):
+            number = world.waiting[place]
+            if world.cartridges[number].drive_set == drive_set and find_kinds(world, number) & READ:
+                lack += 1
+        for other in range(len(world.drives)):
+            one = world.drives[other]
+            is_free = one.step in (EMPTY, REWINDING, UNLOADING, RETURNING) and not one.is_out
+            if is_free and (one.kinds & READ) and world.serves[one.group, drive_set]:
+                lack -= 1
+        if lack > 0:
+            return False
+    return True
 
 
 @compiled
-def find_oldest(world: World, kinds: int) -> int:
-    """Return the waiting cartridge whose oldest request a drive of these kinds should serve next, or -1.
+def find_oldest(world: World, drive: int) -> int:
+    """Return the waiting cartridge whose oldest request a drive should serve next, or -1.
 
     A recall of higher priority counts as older, and writes have priority 0. With `is_after_recalls`, this is
     the one with the oldest recall, if there is any.
     All waiting cartridges are searched: few wait, unless the machine is overloaded.
     """
+    kinds, group = world.drives[drive].kinds, world.drives[drive].group
     found, oldest, highest = -1, 0, 0
     has_recall, is_after_recalls = False, world.machine[0].is_after_recalls
     for place in range(world.state[0].waiting_count):
         number = world.waiting[place]
+        if not world.serves[group, world.cartridges[number].drive_set]:
+            continue
         wanted = find_kinds(world, number) & kinds
         if wanted & READ:
             head = world.jobs[world.queues[world.machine[0].cartridge_queue + number].head]

@@ -83,7 +83,7 @@ def settle(world: World) -> None:  # noqa: PLR0912  # one branch per rule
     for drive in range(len(world.drives)):
         one = world.drives[drive]
         if one.step == EMPTY and state.waiting_count > 0:
-            number = find_oldest(world, one.kinds)
+            number = find_oldest(world, drive)
             if number >= 0:
                 take_out(world, number, drive)
                 _begin(world, drive, FETCHING)
@@ -161,21 +161,27 @@ def _make_room(world: World) -> None:
         one = world.drives[drive]
         if one.step != MOUNTED:
             continue
-        for kinds in range(READ, (READ | WRITE) + 1):
-            if one.step != MOUNTED or (kinds & one.kinds) != kinds:
-                continue
-            lack = 0
-            for place in range(world.state[0].waiting_count):
-                if find_kinds(world, world.waiting[place]) & kinds:
-                    lack += 1
-            for other in range(len(world.drives)):
-                step = world.drives[other].step
-                is_leaving = step in (REWINDING, UNLOADING, RETURNING)
-                is_leaving = is_leaving and not world.drives[other].is_out
-                if is_leaving and (world.drives[other].kinds & kinds):
-                    lack -= 1
-            if lack > 0:
-                _leave(world, drive)
+        for drive_set in range(world.serves.shape[1]):
+            for kinds in range(READ, (READ | WRITE) + 1):
+                is_able = (kinds & one.kinds) == kinds and world.serves[one.group, drive_set]
+                if one.step == MOUNTED and is_able and _is_drive_lacking(world, kinds, drive_set):
+                    _leave(world, drive)
+
+
+@compiled
+def _is_drive_lacking(world: World, kinds: int, drive_set: int) -> bool:
+    """Return whether more cartridges wait for drives of a set than are on their way to be empty."""
+    lack = 0
+    for place in range(world.state[0].waiting_count):
+        number = world.waiting[place]
+        if world.cartridges[number].drive_set == drive_set and find_kinds(world, number) & kinds:
+            lack += 1
+    for drive in range(len(world.drives)):
+        one = world.drives[drive]
+        is_leaving = one.step in (REWINDING, UNLOADING, RETURNING) and not one.is_out
+        if is_leaving and (one.kinds & kinds) and world.serves[one.group, drive_set]:
+            lack -= 1
+    return lack > 0
 
 
 @compiled
@@ -197,7 +203,7 @@ def _continue(world: World, drive: int) -> None:
         world.jobs[one.job].silo = one.group
         enter(world, one.job, LOCATE)
         target_bytes = world.files[world.jobs[one.job].file].position_bytes
-    elif cartridge.write_head >= 0 and may_write(world, one.kinds):
+    elif cartridge.write_head >= 0 and may_write(world, drive):
         one.job = -1
         target_bytes = cartridge.end_bytes
     else:
@@ -314,7 +320,7 @@ def end_write(world: World, drive: int) -> int:
     cartridge.end_bytes += record.size_bytes
     one.head_bytes = cartridge.end_bytes
     cartridge.write_head = record.next
-    if cartridge.write_head >= 0 and not one.is_out and may_write(world, one.kinds):
+    if cartridge.write_head >= 0 and not one.is_out and may_write(world, drive):
         _write(world, drive)
     else:
         _begin(world, drive, READY)

@@ -210,6 +210,7 @@ DTYPES: dict[str, list[tuple[str, str]]] = {
         ("worth", "f8"),  # its rank by GDSF
         ("stage_job", "i8"),  # the job that stages the file, while it is COMING; -1: the file is being put
         ("owner", "i8"),  # the group of files that share cartridges
+        ("drive_set", "i8"),  # the drives that serve its class of service
         ("cartridge", "i8"),
         ("position_bytes", "f8"),
         ("next", "i8"),  # the next file to be written to its cartridge
@@ -274,6 +275,7 @@ DTYPES: dict[str, list[tuple[str, str]]] = {
         ("mount_count", "i8"),
     ],
     "cartridges": [
+        ("drive_set", "i8"),  # that of its files
         ("tier", "i8"),  # the number of its movers
         ("drive", "i8"),
         ("place", "i8"),  # in `waiting`; -1: it does not wait for a drive
@@ -353,6 +355,7 @@ class World(NamedTuple):
     open_cartridges: Integers  # owner x turn: the cartridge that is being written; -1: none yet
     drive_lists: Integers  # drive x place: the recalls that are served next
     drive_spent: Floats  # drive x step
+    serves: Integers  # group of drives x set: 1 if the group is one of the set
     waiting: Integers  # the cartridges that wait for a drive, in no order
     movers: Records
     mover_lines: Integers  # mover x place: a ring of the drives that wait for it
