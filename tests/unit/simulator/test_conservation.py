@@ -6,16 +6,34 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tapewise.simulator.libraries import Library
 from tapewise.simulator.machines import Machine
 from tapewise.simulator.results import TIME_COLUMNS, Run
 from tapewise.simulator.runs import run_trace
-from tests.unit.simulator.builders import make_machine, make_tapes
+from tests.unit.simulator.builders import make_library, make_machine, make_tapes
 
-LIMIT, PORTS, LARGE, LARGE_PORTS = 2, 3, 300, 1
+LIMIT, CLIENT_LIMIT, PORTS, LARGE, LARGE_PORTS = 2, 1, 3, 300, 1
 
 
-def draw_machine(data: st.DataObject) -> Machine:
-    tapes = make_tapes(
+MOVED_RATIO = 0.5
+REPACK = {"drive_ratio": 0.2, "piece_s": 15}
+TIERS = [{"name": "shelf", "share_ratio": 0.5, "fetch_s": 20, "fetcher_count": 1}]
+
+
+def draw_library(data: st.DataObject) -> dict:
+    drives = {"bytes_per_s": 5, "load_s": 7, "rewind_s": 3, "unload_s": 2}
+    first = data.draw(st.sampled_from([{}, {"classes_of_service": ["0"]}]))
+    return make_library(
+        drives=[drives | {"count": 2} | first, drives | {"count": 2}],
+        store={"interval_s": 60, "min_age_s": 30, "after_recalls": data.draw(st.booleans())},
+        recalls={"lazy_s": data.draw(st.sampled_from([0, 50])), "most_per_mount": 2},
+        tiers=data.draw(st.sampled_from([[], TIERS])),
+        repack=data.draw(st.sampled_from([None, REPACK])),
+    )
+
+
+def draw_silos(data: st.DataObject) -> dict:
+    return make_tapes(
         chain_count=2,
         silos=[{"chain": 1, "drive_count": 1}, {"chain": 2, "drive_count": 2}],
         drive_queue=data.draw(st.sampled_from(["silo", "chain"])),
@@ -37,6 +55,18 @@ def draw_machine(data: st.DataObject) -> Machine:
         ),
         store={"interval_s": 60, "min_age_s": 30, "cartridge_bytes": data.draw(st.sampled_from([70, 1000]))},
     )
+
+
+def draw_pools(data: st.DataObject, capacity_bytes: int) -> dict:
+    """Draw no pools, or two, of half of the disk each; class 0 has files with even numbers."""
+    one = {"classes_of_service": ["0"], "capacity_bytes": capacity_bytes // 2, "keep_s": 10}
+    return data.draw(st.sampled_from([{}, {"even": one, "others": {"rank": "lru"}}]))
+
+
+def draw_machine(data: st.DataObject) -> Machine:
+    tapes = data.draw(st.sampled_from([draw_silos, draw_library]))(data)
+    lv_count = data.draw(st.sampled_from([2, 10]))
+    failures = {"ratio": 0.3, "retry_after_s": 9, "most_retries": 1, "moved_ratio": MOVED_RATIO}
     ranges = [{"over_bytes": -1, "first": 1, "last": PORTS}, {"over_bytes": LARGE, "first": 3, "last": 3}]
     return make_machine(
         users={"limit_count": LIMIT},
@@ -52,7 +82,11 @@ def draw_machine(data: st.DataObject) -> Machine:
         },
         latency={"put_s": data.draw(st.sampled_from([0, 0.76])), "get_s": 0.2},
         disk__chain_count=2,
-        disk__lvs_per_chain=data.draw(st.sampled_from([2, 10])),
+        disk__lvs_per_chain=lv_count,
+        disk__pools=draw_pools(data, 2 * lv_count * 500),
+        limits=data.draw(st.sampled_from([None, {"client": {"default_count": CLIENT_LIMIT}}])),
+        priorities=data.draw(st.sampled_from([None, {"user": {"exceptions": {"1": 3}}}])),
+        failures=data.draw(st.sampled_from([None, failures])),
         disk__lv_bytes=500,
         disk__largest_file_bytes=1000,
         disk__allocation=data.draw(st.sampled_from(["lv_round_robin", "chain_round_robin"])),
@@ -89,7 +123,9 @@ def draw_trace(seed: int, count: int, span_s: float) -> pl.DataFrame:
         size = sizes.setdefault(file, size)
         rows.append((float(at), direction, int(rng.integers(0, 3)), file, size))
     names = ["submitted_s", "direction", "user", "file", "size_bytes"]
-    return pl.DataFrame(rows, schema=names, orient="row")
+    return pl.DataFrame(rows, schema=names, orient="row").with_columns(
+        client=pl.col("user") // 2, class_of_service=pl.col("file") % 2
+    )
 
 
 def check(run: Run, machine: Machine) -> None:
@@ -113,8 +149,12 @@ def check(run: Run, machine: Machine) -> None:
     assert (joined["submitted_s"] >= joined["submitted_s_stager"]).all()
     # Every byte passes through every resource on its way.
     moved = totals.moved_bytes
-    put = int(done.filter(direction="put")["size_bytes"].sum())
-    got = int(done.filter(direction="get")["size_bytes"].sum())
+    succeeded = done.filter(~pl.col("is_failed"))
+    put = int(succeeded.filter(direction="put")["size_bytes"].sum())
+    got = int(succeeded.filter(direction="get")["size_bytes"].sum())
+    # Tries that failed move a part, and the file of a put that is given up leaves the disk again.
+    in_vain = jobs.select("direction", bytes=MOVED_RATIO * pl.col("size_bytes") * pl.col("failed_count"))
+    vain_put, vain_got = (in_vain.filter(direction=way)["bytes"].sum() for way in ("put", "get"))
     staged_jobs = jobs.filter(pl.col("is_staged") & pl.col("stage_s").is_not_null())
     staged = int(staged_jobs["size_bytes"].sum())
     assert staged_jobs.height == totals.staged_count
@@ -123,9 +163,11 @@ def check(run: Run, machine: Machine) -> None:
     assert tape >= staged + totals.stored_bytes - 1e-6
     if totals.unfinished_count == 0:  # otherwise a file may be only partly moved
         # Only storing can still be in progress at the end.
-        assert moved["network_in"] == pytest.approx(put + staged, abs=1e-6)
+        assert moved["network_in"] == pytest.approx(put + vain_put + staged, abs=1e-6)
         under_way = tape - staged - totals.stored_bytes
-        assert moved["network_out"] == pytest.approx(got + totals.stored_bytes + under_way, abs=1e-6)
+        assert moved["network_out"] == pytest.approx(
+            got + vain_got + totals.stored_bytes + under_way, abs=1e-6
+        )
         assert totals.disk_used_bytes == put + staged - totals.purged_bytes
     assert disk == pytest.approx(moved["network_in"] + moved["network_out"], abs=1e-6)
     assert 0 <= totals.disk_used_bytes <= machine.disk.capacity_bytes
@@ -139,9 +181,14 @@ def check(run: Run, machine: Machine) -> None:
     assert samples["busy_ports_count"].max() <= PORTS
     assert samples["busy_drives_count"].max() <= machine.tapes.drive_count
     check_levels(run, machine)
+    check_pools(run, machine)
+    if isinstance(machine.tapes, Library):
+        check_library(run, machine.tapes)
+    if machine.failures is not None:
+        return  # when each try held what is not in the result
     # No more ports or tokens are held than exist.
     before = pl.col("file_wait_s") + pl.col("stage_s").fill_null(0) + pl.col("user_wait_s")
-    begun = pl.col("submitted_s") + before + pl.col("port_wait_s")
+    begun = pl.col("submitted_s") + before + pl.col("limit_wait_s") + pl.col("port_wait_s")
     held = done.with_columns(begun_s=begun)
     assert most_at_a_time(held) <= PORTS
     assert most_at_a_time(held.filter(pl.col("size_bytes") > LARGE)) <= LARGE_PORTS
@@ -149,26 +196,63 @@ def check(run: Run, machine: Machine) -> None:
         held = done.with_columns(begun_s=pl.col("submitted_s") + before)
     for _, one in held.group_by("user"):
         assert most_at_a_time(one) <= LIMIT
+    if machine.limits is not None:
+        held = held.with_columns(pl.col("begun_s") + pl.col("limit_wait_s"), client=pl.col("user") // 2)
+        for _, one in held.group_by("client"):
+            assert most_at_a_time(one) <= CLIENT_LIMIT
+
+
+def check_pools(run: Run, machine: Machine) -> None:
+    """What came into a pool is in it, or was purged from it, and it is never too full."""
+    pools, jobs = run.totals.disk_pools, run.jobs
+    assert len(pools) == len(machine.disk.pools)
+    for number, pool in enumerate(pools):
+        own = jobs.filter(pl.col("file") % 2 == number)
+        assert 0 <= pool.used_bytes <= pool.capacity_bytes
+        assert (pool.request_count, pool.get_count) == (own.height, own.filter(direction="get").height)
+        assert pool.miss_count == own["is_staged"].sum()
+        if run.totals.unfinished_count == 0:
+            came = (pl.col("direction") == "put") & ~pl.col("is_failed") | pl.col("is_staged")
+            assert pool.used_bytes == own.filter(came)["size_bytes"].sum() - pool.purged_bytes
+    if pools:
+        assert sum(pool.used_bytes for pool in pools) == run.totals.disk_used_bytes
+        assert sum(pool.purged_count for pool in pools) == run.totals.purged_count
+
+
+def check_library(run: Run, library: Library) -> None:
+    """Each mount ends with a dismount or is still there, and each drive does one thing at a time."""
+    tapes, ended_s = run.totals.tapes, run.totals.ended_s
+    assert tapes.mount_count == tapes.dismount_count + tapes.mounted_count
+    assert sum(tapes.tier_mounts.values()) == (tapes.mount_count if library.tiers else 0)
+    assert sum(tapes.drive_s.values()) == pytest.approx(library.drive_count * ended_s, abs=1e-6)
+    last_s = run.jobs["submitted_s"].max()
+    pieces = REPACK["drive_ratio"] * library.drive_count * last_s / REPACK["piece_s"] + 1
+    most_s = pieces * REPACK["piece_s"] if library.repack else 0
+    assert tapes.drive_s["repack"] <= most_s + 1e-6
 
 
 def check_levels(run: Run, machine: Machine) -> None:
     """Integrals and maxima over time are those of the jobs' own times."""
     jobs, levels, ended_s = run.jobs, run.totals.levels, run.totals.ended_s
-    for cause in ("user", "port", "file", "drive", "load", "space"):
+    for cause in ("user", "limit", "port", "file", "drive", "load", "space"):
         waited_s = jobs[f"{cause}_wait_s"].sum()
         assert levels[f"{cause}_waits"].total_s == pytest.approx(waited_s, abs=1e-6)
+    last_s = jobs["submitted_s"].max()
+    disk = levels["disk_used"]
+    assert disk.peak <= machine.disk.capacity_bytes
+    if machine.failures is not None:
+        return  # ports are held by tries, not by jobs
     granted = jobs.filter(pl.col("granted_s").is_not_null()).with_columns(
         pl.col("ended_s").fill_null(ended_s)
     )
     spans = granted.select(begun_s="granted_s", ended_s="ended_s").rows()
     assert levels["busy_ports"].total_s == pytest.approx(sum(end - begin for begin, end in spans), abs=1e-6)
     assert levels["busy_ports"].peak == find_peak(spans)
-    last_s = jobs["submitted_s"].max()
     if last_s > 0:
         asked_s = sum(max(0.0, min(end, last_s) - begin) for begin, end in spans)
         assert levels["busy_ports"].mean == pytest.approx(asked_s / last_s, abs=1e-6)
     # What the intervals say agrees with the whole, as far as they reach.
-    samples, disk = run.samples, levels["disk_used"]
+    samples = run.samples
     peaks = samples["disk_used_peak_bytes"].drop_nulls()
     assert (samples["disk_used_bytes"][1:] <= peaks).all()
     assert (samples["disk_used_mean_bytes"].drop_nulls() <= peaks + 1e-6).all()
