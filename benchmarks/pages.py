@@ -4,7 +4,8 @@
 
 serves the dashboards of the warehouse of `benchmarks.answers`, which it makes and refreshes if it is not in
 FOLDER, and opens each page in a browser: once as a rehearsal, then without the answers in Superset's cache,
-as for the first who looks after a load, and then with them, as for all others. It requires Superset's environment and Debian's chromium.
+as for the first who looks after a load, and then with them, as for all others. It requires Superset's
+environment and Debian's chromium.
 
 For each page, it prints the CPU time of the database and of Superset, and the elapsed time until all charts
 have loaded. From each, that of a page without charts in the same run is subtracted. They are the minimum of
