@@ -116,24 +116,36 @@ def test_no_drive_ever_serves_another_class_and_cartridges_are_not_shared():
 def test_a_mounted_cartridge_leaves_only_for_one_that_its_drive_serves():
     drives = make_drives(1, "1"), make_drives(1, "2")
     machine = make_apart_machine(*drives, recalls={"lazy_s": 1000})
-    trace = make_trace(*((at, "get", 1, number, 100) for number, at in enumerate([0, 0, 100, 150])))
+    trace = make_trace(*((at, "get", 1, number, 100) for number, at in enumerate([0, 0, 100, 103])))
     trace = trace.with_columns(class_of_service=pl.Series(["1", "2", "2", "1"]))
+    # The drive of class 2 is dismounting at 103 s, but that of class 1 has to dismount nevertheless.
     waits = run_trace(machine, trace, seed=1).jobs["drive_wait_s"].to_list()
     assert waits == [0, 0, DISMOUNT_S, DISMOUNT_S]
 
 
-def test_a_drive_writes_on_while_recalls_wait_for_others_only():
-    # Two files are written at 50 s; the recall of class 2 at 55 s must wait for the drive of class 2.
-    drives = make_drives(1, "1"), make_drives(1, "2")
+def make_writing_machine() -> Machine:
+    """Make a machine with a drive for each of two classes, which writes at 50 s, and only after recalls."""
     store = {"interval_s": 50, "min_age_s": 0, "after_recalls": True}
-    machine = make_apart_machine(*drives, store=store, capacity_bytes=1000)
+    return make_apart_machine(make_drives(1, "1"), make_drives(1, "2"), store=store, capacity_bytes=200)
+
+
+def test_a_drive_writes_on_while_recalls_wait_for_others_only():
+    # The files of class 2 are on two cartridges, and the second waits for the drive of class 2.
     jobs = [(0, "put", 1, 1, 100), (0, "put", 1, 2, 100)]
-    jobs += [(54, "get", 1, 3, 100), (55, "get", 1, 4, 100), (56, "get", 1, 5, 100), (400, "put", 1, 6, 1)]
-    trace = make_trace(*jobs).with_columns(class_of_service=pl.Series(list("112221")))
-    run = run_trace(machine, trace, seed=1)
-    assert run.totals.stored_count == 2
-    # One mount for each class: the writes were not interrupted.
-    assert run.totals.tapes.mount_count == 2
+    jobs += [(54, "get", 1, 3, 100), (54, "get", 1, 4, 100), (55, "get", 1, 5, 100)]
+    trace = make_trace(*jobs).with_columns(class_of_service=pl.Series(list("11222")))
+    tapes = run_trace(make_writing_machine(), trace, seed=1).totals.tapes
+    # The drive of class 1 mounts once to write both files, and the other twice.
+    assert (tapes.mount_count, tapes.recall_mount_count) == (3, 2)
+
+
+def test_a_drive_stops_writing_for_a_recall_that_no_other_serves():
+    # The files of class 1 fill a cartridge, and the drive of class 2 is empty.
+    jobs = [(0, "put", 1, 1, 100), (0, "put", 1, 2, 100), (62, "get", 1, 3, 100), (400, "get", 1, 4, 100)]
+    trace = make_trace(*jobs).with_columns(class_of_service=pl.Series(list("1111")))
+    run = run_trace(make_writing_machine(), trace, seed=1)
+    first_written_s = 50 + MOUNT_S + READ_S
+    assert run.jobs["drive_wait_s"][2] == first_written_s + DISMOUNT_S - 62
 
 
 def test_classes_that_no_drive_serves_are_refused():
