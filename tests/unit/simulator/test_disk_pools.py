@@ -114,9 +114,10 @@ def test_each_pool_misses_what_a_plain_replay_of_its_own_requests_misses(seed):
         assert 0 < sum(plain) < len(plain)
 
 
-@pytest.mark.parametrize("seed", [3])
-def test_each_pool_does_what_it_does_as_a_disk_of_its_own(seed):
-    requests, machine = draw_requests(seed), make_fast_machine()
+@pytest.mark.parametrize("rank", [{}, {"rank": "gdsf"}])  # by GDSF, what was purged counts later
+def test_each_pool_does_what_it_does_as_a_disk_of_its_own(rank):
+    pools = {name: pool | rank for name, pool in POOLS.items()}
+    requests, machine = draw_requests(3), make_fast_machine(pools)
     together = run_trace(machine, requests, seed=1)
     classes = {"small": ["1"], "large": ["2", "3"], "others": [None]}
     for pool, totals in zip(machine.disk_pools, together.totals.disk_pools, strict=True):
