@@ -60,6 +60,7 @@ OF_MODELS = {"workload_models", "workload_classes", "transfer_classes", "class_d
 OF_COUNTS = {"file_days"}
 # These have no column for the archive, only the number of a transfer or job.
 BY_NUMBER = {"transfer_names": ("transfers", "transfer_id"), "unitree_job_names": ("unitree_jobs", "job_id")}
+BY_NUMBER |= {"reported_transfers": ("transfers", "transfer_id")}
 # These also have rows for unknown values. The conditions leave them out.
 IS_KNOWN = dict.fromkeys(("cache_hits", "hits_by_age"), "hit_ratio IS NOT NULL")
 IS_KNOWN |= {"trace_requests": "left_out IS NULL", "tape_coverage": "last_event_at IS NOT NULL"}

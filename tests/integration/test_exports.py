@@ -335,6 +335,8 @@ def test_every_view_of_facts_is_exported_or_left_out_on_purpose() -> None:
         "requested_copies": "a column of the starts of transfers, which are part of the requests",
         "transfer_networks": "a column of the same starts",
         "request_waits": "of simulated archives only",
+        "requests_and_transfers": "the requests, which are exported, with transfers that they report",
+        "reported_transfers": "columns of the requests, which are exported",
         "request_cells": "sums of the requests, which are exported",
         "client_request_cells": "as request_cells",
         "drives": "sums of the mounts, which are exported",

@@ -589,6 +589,7 @@ def test_the_reading_role_sees_no_name_anywhere(database: psycopg.Connection) ->
                 {**secret, "direction": "put", "file_key": 5, "ended_at": "2000-01-15T14:00:00Z"},
                 {"file_key": 1, "client": "cray", "user": "canary", "open_s": 1.0}
                 | {"started_at": "2000-01-15T11:59:59Z", "duration_s": 1.0},
+                {"file_key": 2, "client": "cray", "user": "canary", "ended_at": "2000-01-15T12:00:30Z"},
                 secret | {"is_failed": True},
             ],
             "opens": [{**secret, "open_s": 1.0}],
