@@ -3792,7 +3792,8 @@ class Mart:
         Which files are asked for together: how often a user's get of one file follows that of another
         (mart.get_successions), added up over all users. A get that the same user's next get repeats
         within together_s is counted with that one. Only the top_count pairs that occur most often are
-        returned. Files are paths: a file that is renamed or replaced has another or the same key.
+        returned. Files are told apart by their paths: a renamed file has another key, and a file that
+        replaces one has the same.
 
         Args:
             archive: only this archive (null = all)
