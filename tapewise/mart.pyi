@@ -3786,14 +3786,13 @@ class Mart:
         together_s: float | None = None,
         top_count: int | None = None,
     ) -> pl.DataFrame:
-        """One row per archive and pair of a file and one that followed it, of the pairs that occur most
-        often.
+        """One row per archive and pair of files of which the second followed the first, for the most
+        frequent pairs.
 
-        Which files are asked for together: how often a user's get of one file follows that of another
-        (mart.get_successions), added up over all users. A get that the same user's next get repeats
-        within together_s is counted with that one. Only the top_count pairs that occur most often are
-        returned. Files are told apart by their paths: a renamed file has another key, and a file that
-        replaces one has the same.
+        Which files users ask for together: for each pair of files, how often a user's get of the second
+        followed that user's get of the first (mart.get_successions). Gets of the same file, one after
+        another, count as one. Only the top_count most frequent pairs are returned. A file is identified
+        by its path: a renamed file has a new key, and a file that replaces another keeps the key.
 
         Args:
             archive: only this archive (null = all)
@@ -3964,9 +3963,9 @@ class Mart:
         """One row per get of a known user and file that did not fail.
 
         Gets, each with the get that follows it: the next one of the same user, on any interface and
-        client, if it begins at most together_s after this one has ended, or before. Only the next get
-        counts; what comes after that follows in its row. The next get of the same file follows, too.
-        Gets that failed, and those without a user, path or time of day, are left out, and so are reads
+        client, if it overlaps this one, or begins at most together_s after its end. Only the next get
+        counts; the one after that is in the row of the next. A get of the same file counts, too. Gets
+        that failed, and those without a user, path or time of day, are left out, and so are reads
         within files. Has a row per get; give a range (since, until), because the gets of each user have
         to be sorted.
 
@@ -11241,9 +11240,9 @@ class Mart:
     ) -> pl.DataFrame:
         """One row per archive with gets of known users and files.
 
-        How well the file that a user gets next could be foreseen, so what prefetching could win at
-        most. Pairs of files as in mart.get_successions, learnt from all users. Of what was foreseen,
-        gets of files that are on disk anyway win nothing (mart.cache_hits).
+        How often the file that a user gets next could be predicted from pairs of files
+        (mart.get_successions), learnt from all users. Prefetching by pairs can win no more than
+        known_ratio, and less where the file is on disk anyway (mart.cache_hits).
 
         Args:
             archive: only this archive (null = all)
