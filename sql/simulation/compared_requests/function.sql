@@ -64,33 +64,53 @@ side_requests AS (
     SELECT
         'a' AS side,
         requests.*
-    FROM mart.requests
-    WHERE
-        requests.archive = compared_requests.a
-        AND requests.ended_at >= coalesce(compared_requests.since, timestamptz '-infinity')
-        AND requests.ended_at < coalesce(compared_requests.until, timestamptz 'infinity')
+    FROM
+        mart.selected_requests(
+            archive => coalesce(compared_requests.a, ''),
+            since => compared_requests.since,
+            until => compared_requests.until
+        ) AS requests
     UNION ALL
     SELECT
         'b' AS side,
         requests.*
-    FROM mart.requests
-    WHERE
-        requests.archive = compared_requests.b
-        AND requests.ended_at >= coalesce(
-            compared_requests.b_since,
-            CASE WHEN compared_requests.b_until IS NULL THEN compared_requests.since END,
-            timestamptz '-infinity'
-        )
-        AND requests.ended_at < coalesce(
-            compared_requests.b_until,
-            CASE WHEN compared_requests.b_since IS NULL THEN compared_requests.until END,
-            timestamptz 'infinity'
-        )
+    FROM
+        mart.selected_requests(
+            archive => coalesce(compared_requests.b, ''),
+            since => coalesce(
+                compared_requests.b_since,
+                CASE WHEN compared_requests.b_until IS NULL THEN compared_requests.since END
+            ),
+            until => coalesce(
+                compared_requests.b_until,
+                CASE WHEN compared_requests.b_since IS NULL THEN compared_requests.until END
+            )
+        ) AS requests
 ),
 
+-- Only what is used below, because all of it is written to memory or to a file.
 requests AS MATERIALIZED (
     SELECT
-        side_requests.*,
+        side_requests.side,
+        side_requests.archive,
+        side_requests.kind,
+        side_requests.transfer_id,
+        side_requests.interface,
+        side_requests.direction,
+        side_requests.client,
+        side_requests.class_of_service,
+        side_requests.user_id,
+        side_requests.file_key,
+        side_requests.size_bytes,
+        side_requests.duration_s,
+        side_requests.open_s,
+        side_requests.stage_s,
+        side_requests.clock_step_s,
+        side_requests.is_failed,
+        side_requests.is_cached,
+        side_requests.is_joined,
+        side_requests.started_at,
+        side_requests.ended_at,
         coalesce(
             side_requests.submitted_at, side_requests.started_at, side_requests.ended_at
         ) AS asked_at,
@@ -128,17 +148,27 @@ cuts AS (
     WHERE NOT (mine.is_never_steady OR others.is_never_steady)
 ),
 
+-- Grouped by the side alone, because a sort by all columns would take longer than all of the above.
+edges AS (
+    SELECT
+        cuts.side,
+        min(requests.asked_at) AS span_began_at,
+        max(requests.ended_at) AS span_ended_at
+    FROM cuts
+    INNER JOIN requests ON cuts.side = requests.side AND cuts.steady_at <= requests.asked_at
+    GROUP BY cuts.side
+),
+
 spans AS (
     SELECT
         cuts.side,
         cuts.archive,
         cuts.timezone,
         cuts.steady_at,
-        min(requests.asked_at) AS span_began_at,
-        max(requests.ended_at) AS span_ended_at
+        edges.span_began_at,
+        edges.span_ended_at
     FROM cuts
-    INNER JOIN requests ON cuts.side = requests.side AND cuts.steady_at <= requests.asked_at
-    GROUP BY cuts.side, cuts.archive, cuts.timezone, cuts.steady_at
+    INNER JOIN edges ON cuts.side = edges.side
 )
 
 SELECT
