@@ -1674,8 +1674,8 @@ class Mart:
         and other archives are compared as independent samples. The interval is the difference plus or
         minus t standard errors. Holm's method corrects for testing several figures at once, apart for
         the headlines and the details. A simulated archive counts from the time its run became steady;
-        if it never did, there are no rows. Give a range: to compare a day of 165,000 transfers with
-        itself takes 27 s of CPU time.
+        if it never did, there are no rows. Each million requests takes about 25 s of CPU time, so give
+        ranges for a large archive.
 
         Args:
             a: the first archive
@@ -1697,8 +1697,7 @@ class Mart:
             a: the first archive
             b: the second archive
             direction: put, get, or all
-            quantity: what is compared, as in mart.compared_means, mart.compared_loads and
-                mart.compared_quantiles
+            quantity: what is compared, as in mart.compared_means and mart.compared_quantiles
             statistic: mean, per day, share, dispersion, geometric mean, per block, p50, p90 or p99
             unit: unit of the values
             a_value: the exact statistic of a; null if a does not have it, or if it is not known
@@ -1828,11 +1827,13 @@ class Mart:
         b_since: Moment | None = None,
         b_until: Moment | None = None,
     ) -> pl.DataFrame:
-        """One row per side, direction and block that overlaps the side's time span.
+        """One row per side, direction, quantity, statistic and block that overlaps the side's time span;
+        none if the denominator is 0, except of the dispersion.
 
-        The blocks of time that a comparison uses, and how busy the archives were in each. Blocks
-        without any request are included. The first block begins with the first request, and the last
-        block ends when the last request ends.
+        The blocks of time that a comparison uses, and what each adds to the figures that
+        mart.compared_means draws. A figure is the factor times the sum of the numerators, divided by
+        the sum of the denominators. Blocks without any request are included. The first block begins
+        with the first request, and the last block ends when the last request ends.
 
         Args:
             a: the first archive
@@ -1852,84 +1853,28 @@ class Mart:
         Columns:
             side: a or b
             direction: put, get, or all; put and get only if either side has any
+            quantity: what is measured, as in mart.compared_means
+            statistic: mean, per day, share, dispersion, geometric mean or per block
+            unit: unit of the figure
+            factor: by what the ratio is multiplied
+            numerator: the sum over the block, as a whole number - transfers, requests, bytes or
+                microseconds (for transfers under way, of all of them together); for the dispersion, the
+                squares of the numbers of requests in each hour; for the size, billionths of its natural
+                logarithm; null if it is not known (the number under way, if there are transfers of the
+                side and direction, but none has a known start)
+            denominator: requests, or microseconds of the block; for users per block, 1
+            request_count: requests of the block that the numerator is computed from
             block_us: microseconds of the block that lie within the side's time span
-            busy_us: microseconds that transfers were under way, summed over all transfers; null if
-                there are transfers of the side and direction, but none has a known start
-            idle_us: microseconds in which no transfer was under way; null under the same conditions as
-                busy_us
             block_at: when the block begins
             span_began_at: when the first request of the side was made
             span_ended_at: when the last request of the side ended
 
         In SQL:
 
-            SELECT side, direction, sum(busy_us) / sum(block_us) AS mean_under_way
+            SELECT side, direction, sum(numerator) / sum(denominator) AS mean_under_way
             FROM mart.compared_blocks('llnl', 'rebuilt')
+            WHERE quantity = 'under way'
             GROUP BY side, direction
-        """
-
-    def compared_loads(
-        self,
-        *,
-        a: str | None = None,
-        b: str | None = None,
-        since: Moment | None = None,
-        until: Moment | None = None,
-        interface: str | None = None,
-        direction: str | None = None,
-        client: str | None = None,
-        class_of_service: str | None = None,
-        block_s: float | None = None,
-        replicate_count: int | None = None,
-        b_since: Moment | None = None,
-        b_until: Moment | None = None,
-    ) -> pl.DataFrame:
-        """One row per side, quantity and replicate.
-
-        The load of two archives in a few figures: how unevenly requests come, how large they are, how
-        many users make them and when, and how soon files are used again; and what they would have been
-        with other days (or other blocks of time). Each block is drawn the number of times that
-        mart.poisson_weight gives, which is the same on both sides.
-
-        Args:
-            a: the first archive
-            b: the second archive
-            since: only requests that ended at or after this time (null = from the first)
-            until: only requests that ended before this time (null = to the last)
-            interface: only this interface (null = all)
-            direction: put or get (null = both)
-            client: only this client machine (null = all)
-            class_of_service: only this class of service (null = all)
-            block_s: length of a block in seconds; requests of one block stay together, so it must be
-                longer than a burst of requests (null = local days of archive a)
-            replicate_count: how many times the blocks are resampled (null = 200)
-            b_since: only requests of b that ended at or after this time; if this or b_until is given,
-                since and until only apply to a (null = from the first)
-            b_until: only requests of b that ended before this time (null = to the last)
-
-        Columns:
-            side: a or b
-            direction: all, because puts and gets count together (the argument chooses one of them)
-            quantity: what is measured - requests, size, users, of the busiest user (of the requests
-                whose user is known), from 8 to 18 h (by the clock of archive a), file used the day
-                before (gets whose file was asked for within the 24 hours before them, of the gets whose
-                file is known)
-            statistic: dispersion (the variance of the number of requests in an hour, divided by its
-                mean; 1 for independent requests), geometric mean (of what has bytes), per block (users
-                in a day or other block in which the user of any request is known), share (0 to 1)
-            unit: 1 or bytes
-            replicate: number of the replicate; 0 is the logged data, with each block drawn once
-            request_count: requests that the value is computed from, each counted as often as its block
-                was drawn
-            block_count: blocks that the value is computed from
-            value: the statistic of this replicate, in the unit; null if none of the blocks was drawn
-            span_began_at: when the first request of the side was made
-            span_ended_at: when the last request of the side ended
-
-        In SQL:
-
-            SELECT side, quantity, statistic, value, unit
-            FROM mart.compared_loads('llnl', 'rebuilt', replicate_count => 0)
         """
 
     def compared_means(
@@ -1950,9 +1895,11 @@ class Mart:
     ) -> pl.DataFrame:
         """One row per side, direction, quantity, statistic and replicate.
 
-        Means, shares and counts per day of two archives, and what they would have been with other days
-        (or other blocks of time). Each block is drawn the number of times that mart.poisson_weight
-        gives, which is the same on both sides.
+        Means, shares and counts per day of two archives, their load in a few figures (how unevenly
+        requests come, how large they are, how many users make them and when, and how soon files are
+        used again), and what all these would have been with other days (or other blocks of time). Each
+        block is drawn the number of times that mart.poisson_weight gives, which is the same on both
+        sides.
 
         Args:
             a: the first archive
@@ -1979,14 +1926,19 @@ class Mart:
                 that is known), total time (from request to end); and for simulated archives the time by
                 cause, as in mart.request_waits - wait for user limit, wait for port, wait for file,
                 wait for drive, load of tape, wait for room, latency, staging alone, transfer alone,
-                contention
-            statistic: mean, per day, or share (0 to 1; for a cause, of the requests that waited for it
-                at all)
-            unit: s, 1/day, bytes/day or 1
+                contention; and of both directions together size, users, of the busiest user (of the
+                requests whose user is known), from 8 to 18 h (by the clock of archive a), file used the
+                day before (gets whose file was asked for within the 24 hours before them, of the gets
+                whose file is known)
+            statistic: mean, per day, share (0 to 1; for a cause, of the requests that waited for it at
+                all), dispersion (the variance of the number of requests in an hour, divided by its
+                mean; 1 for independent requests), geometric mean (of what has bytes), or per block
+                (users in a day or other block in which the user of any request is known)
+            unit: s, 1/day, bytes/day, bytes or 1
             replicate: number of the replicate; 0 is the logged data, with each block drawn once
             request_count: requests that the value is computed from, each counted as often as its block
                 was drawn
-            block_count: blocks that contain any of these requests
+            block_count: blocks that contain any of these requests; for the dispersion, all blocks
             value: the statistic of this replicate, in the unit; null if none of the blocks was drawn,
                 or if it is unknown (the number under way, if no transfer has a known start)
             span_began_at: when the first request of the side was made

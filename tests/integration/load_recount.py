@@ -1,4 +1,4 @@
-"""Recounts the load from the lines of an xferlog, in plain Python, unlike `mart.compared_loads`."""
+"""Recounts the load from the lines of an xferlog, in plain Python, unlike `mart.compared_means`."""
 
 import math
 from collections import Counter
@@ -31,7 +31,7 @@ def read_lines(path: Path, zone: ZoneInfo) -> list[Line]:
 
 
 def count_load(lines: list[Line]) -> dict[str, float]:
-    """Return what `mart.compared_loads` gives for the lines of one zone whose days all have 24 hours."""
+    """Return what `mart.compared_means` gives for the lines of one zone whose days all have 24 hours."""
     days: dict[object, Counter[str]] = {}
     for line in lines:
         days.setdefault(line.began_at.date(), Counter())[line.user] += 1

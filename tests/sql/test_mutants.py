@@ -31,8 +31,8 @@ ONE_IN = int(os.environ.get("TAPEWISE_TEST_MUTANTS_ONE_IN", "20"))
 MOST = 20
 TURN = zlib.crc32("".join(each.text for each in OBJECTS).encode()) % ONE_IN
 TOUCHED = (find_touched() or set()) if ONE_IN > 1 else set()
-# What mart.requests shows is checked by its own cases, and most of its rules are in another view.
-SHOWN_BY = {"requests_and_transfers": "requests"}
+# What one object adds up, or selects, another shows, whose cases check the rules of both.
+SHOWN_BY = {"requests_and_transfers": "requests", "compared_blocks": "compared_means"}
 TRIED = [name for name in BY_NAME if name in TOUCHED] or list(BY_NAME)[TURN::ONE_IN]
 
 

@@ -57,23 +57,6 @@ WITH figures AS (
             b_until => compare_archives.b_until
         ) AS means
     UNION ALL
-    SELECT loads.*
-    FROM
-        mart.compared_loads(
-            a => compare_archives.a,
-            b => compare_archives.b,
-            since => compare_archives.since,
-            until => compare_archives.until,
-            interface => compare_archives.interface,
-            direction => compare_archives.direction,
-            client => compare_archives.client,
-            class_of_service => compare_archives.class_of_service,
-            block_s => compare_archives.block_s,
-            replicate_count => compare_archives.replicate_count,
-            b_since => compare_archives.b_since,
-            b_until => compare_archives.b_until
-        ) AS loads
-    UNION ALL
     SELECT quantiles.*
     FROM
         mart.compared_quantiles(
