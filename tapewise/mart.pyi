@@ -3357,6 +3357,76 @@ class Mart:
             ORDER BY archive, failed_count DESC
         """
 
+    def figure_trends(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        section: str | None = None,
+        days_ahead: int | None = None,
+    ) -> pl.DataFrame:
+        """One row per figure, and per system, user, machine, library and so on that the report gives it
+        for.
+
+        Whether each figure of the site's own daily report rises or falls, and what it is expected to be
+        some days later if it goes on like that: a straight line through the weeks, by least squares.
+        The 95 % intervals come from how much the weeks differ from the line. What changes otherwise,
+        such as a figure that doubles every year or a step after an upgrade, is not seen; give a range
+        that begins after it. Days whose report lacks the figure do not count, and not as 0.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only days that began at or after this time (null = from the first)
+            until: only days that began before this time (null = to the last)
+            section: only this section of the report, as in mart.daily_figures (null = all)
+            days_ahead: how many days after the last reported one the figure is expected for, at most
+                36525
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            source: the stream of reports
+            system: as in mart.daily_figures
+            section: as in mart.daily_figures
+            user_id: as in mart.daily_figures
+            gateway: as in mart.daily_figures
+            client: as in mart.daily_figures
+            application: as in mart.daily_figures
+            storage_class: as in mart.daily_figures
+            storage_class_number: as in mart.daily_figures
+            drive_type: as in mart.daily_figures
+            library: as in mart.daily_figures
+            to_library: as in mart.daily_figures
+            vsn: as in mart.daily_figures
+            figure: what was counted, with its unit, as in mart.daily_figures
+            is_total: whether the figure is the report's own total of its rows
+            day_count: days whose report has the figure
+            week_count: calendar weeks with such a day
+            mean: mean of these days
+            change_per_day: by how much the figure changes a day, in its own unit; null with fewer than
+                two weeks
+            change_per_day_low: lower end of its 95 % interval; null with fewer than three weeks
+            change_per_day_high: upper end of its 95 % interval; null with fewer than three weeks
+            verdict: rising or falling (the interval of the change does not contain 0), no trend, or not
+                known (fewer than three weeks)
+            expected: the figure on expected_on, by the line; null with fewer than two weeks; may be
+                below 0 or above 1
+            expected_low: lower end of the 95 % interval for the mean of seven days around expected_on;
+                null with fewer than three weeks
+            expected_high: upper end of that interval; null with fewer than three weeks
+            first_reported_on: first of these days
+            last_reported_on: last of these days
+            expected_on: days_ahead days after last_reported_on
+
+        In SQL:
+
+            SELECT section, figure, system, storage_class, mean, change_per_day, expected_low, expected, expected_high
+            FROM mart.figure_trends('hpss', days_ahead => 90)
+            WHERE verdict IN ('rising', 'falling')
+            ORDER BY section, figure, system, storage_class
+        """
+
     def file_accesses(
         self,
         *,
