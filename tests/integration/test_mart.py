@@ -41,7 +41,8 @@ READING = [each for each in FUNCTIONS if reads_tables(each)]
 # mart.activity reads only cells of ten minutes, which know neither the client nor the class of service.
 # mart.requests_between has a range only, because others choose from its rows.
 # mart.requests_of_day reads one day of an archive, mart.selected_spans only its zone, and mart.share_ranges
-# only its days. Those of room read listings and daily reports, and those of growth listings and all puts.
+# only its days. Those of room and trends read listings and daily reports, and those of growth listings
+# and all puts.
 OTHERS = (
     "activity",
     "requests_between",
@@ -50,6 +51,7 @@ OTHERS = (
     "share_ranges",
     "room",
     "room_changes",
+    "figure_trends",
 )
 OTHERS += ("listed_totals", "listed_ages", "growth", "growth_forecast", "compute_forecast")
 # Only looks up what is kept.
