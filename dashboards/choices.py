@@ -80,16 +80,6 @@ COMPARED = """\
         FROM mart.related_archives
         WHERE relation = 'simulated from it' AND kind <> 'simulated'
     ) AS numbered ON shown.related_archive = numbered.related_archive"""
-# The last closed day of the archive.
-CLOSED_DAY = """\
-    SELECT asked_for.archive, asked_for.timezone, days.starts_at, days.ends_at
-    FROM (
-        SELECT archive, timezone
-        FROM mart.archives{where_archive}
-        ORDER BY array_position(ARRAY['measured', 'synthetic', 'simulated'], kind), archive
-        LIMIT 1
-    ) AS asked_for
-    INNER JOIN LATERAL mart.morning_days(archive => asked_for.archive) AS days ON days.weeks_ago = 0"""
 # What the filter Period offers. Its days end with the data, however old they are, and not with the clock.
 PERIODS = ("last 7 days", "last 30 days", "last 90 days", "last 365 days", "all days")
 PERIOD = "last 90 days"
@@ -145,7 +135,6 @@ CROSS JOIN LATERAL (
 ASKED = ("interface", "direction", "client", "class_of_service")
 CHOICES = {
     "class_days": MODEL,
-    "failures": CLOSED_DAY,
     "request_quantiles": COMPARED,
     "residual_blocks": ROUTES,
     "size_times": ROUTES,

@@ -49,7 +49,6 @@ FUNCTIONS = [
     "daily_activity",
     "drive_hours",
     "drives_busy",
-    "failures",
     "flagged_transfers",
     "growth",
     "growth_forecast",
@@ -58,6 +57,7 @@ FUNCTIONS = [
     "idle_windows",
     "lower_envelopes",
     "monthly_rates",
+    "morning_failures",
     "morning_figures",
     "mount_days",
     "mount_failures",
@@ -81,7 +81,6 @@ FUNCTIONS = [
 # - open_time_clusters covers files of all sizes, not only of about 100 MB, and uses SDSC's boundaries, as
 #   open_time_bins does.
 # - idle_intervals covers silences of an hour or more.
-# - failures are grouped by code, interface, direction and client.
 # - class_days covers the classes of one model (the first by name if none is chosen).
 # - recall_latencies are grouped by day.
 MORE_ARGUMENTS = {
@@ -89,7 +88,6 @@ MORE_ARGUMENTS = {
     "idle_intervals": "shortest_s => 3600",
     "class_days": "model => chosen.model",
     "cache_hits": "grouped_by => groupings.grouped_by",
-    "failures": "grouped_by => ARRAY['code', 'interface', 'direction', 'client']",
     "mount_failures": "grouped_by => groupings.grouped_by",
     "recall_latencies": "grouped_by => ARRAY['day']",
 }
@@ -106,10 +104,8 @@ CHOSEN = {
     ),
 }
 
-# Functions that choose their own days, whatever range is chosen, and functions that are asked about the last
-# closed day.
-OF_OWN_DAYS = {"morning_figures", "reject_news"}
-OF_CLOSED_DAY = {"failures"}
+# Functions that choose their own days, whatever range is chosen.
+OF_OWN_DAYS = {"morning_failures", "morning_figures", "reject_news"}
 # Functions that read facts, so that they are asked about the last days of the range only, and how many.
 OF_LAST_DAYS = {"selected_mounts": 7, "selected_requests": 1, "selected_transfers": 1}
 
@@ -215,10 +211,8 @@ class Dataset:
         choice = write_choice(self.name, with_filters=with_filters)
         arguments = ["archive => chosen.archive"]
         accepted = self._read_metadata()["arguments"]
-        if self.name in OF_CLOSED_DAY:
-            arguments += ["since => chosen.starts_at", "until => chosen.ends_at"]
         if with_filters:
-            if self.name not in OF_OWN_DAYS | OF_CLOSED_DAY:
+            if self.name not in OF_OWN_DAYS:
                 arguments.append(f"since => {write_since('chosen')}")
                 arguments.append(f"until => {write_time('to_dttm', 'chosen')}")
             arguments += [
@@ -235,7 +229,7 @@ class Dataset:
         columns = ", ".join([*(sql for sql, _ in MORE_COLUMNS.get(self.name, {}).values()), "answers.*"])
         call = ",\n".join(f"    {argument}" for argument in arguments)
         period = ""
-        if self.name not in OF_OWN_DAYS | OF_CLOSED_DAY:
+        if self.name not in OF_OWN_DAYS:
             period = write_period("chosen", with_filters=with_filters)
         groupings = f"CROSS JOIN {write_groupings(self.name)}\n" if self.name in GROUPINGS else ""
         counted = f"\nWHERE {write_counted_files('chosen.archive')}" if self.name in notes.OF_FILES else ""

@@ -48,8 +48,8 @@ OF_TAPES = {
     "selected_mounts",
 }
 OF_ALL_TIME = {
-    *("failures", "line_fates", "morning_figures", "recorded_changes", "reject_news", "source_ages"),
-    *("source_states", "workload_classes"),
+    *("line_fates", "morning_failures", "morning_figures", "recorded_changes", "reject_news"),
+    *("source_ages", "source_states", "workload_classes"),
 }
 METADATA = {
     "summary": "Which charts of a page have nothing to show for the filters, and why.",

@@ -5648,6 +5648,51 @@ class Mart:
             ORDER BY archive, interface, direction, starts_on
         """
 
+    def morning_attempts(
+        self,
+        *,
+        archive: str | None = None,
+        until: Moment | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive with a closed day, kind of attempt, interface, direction, client, class of
+        service, and code of failures; and without a code, where none of a class failed but some of
+        another one did.
+
+        Attempts of the last closed day (mart.morning_days), and how many of them failed, in the
+        smallest groups that mart.morning_failures adds up. Counted as in mart.failures. Where no
+        transfer or tape operation of a client, interface and direction failed, there are no rows.
+
+        Args:
+            archive: only this archive (null = all)
+            until: as it was at this time, if the logs reach further (null = to the last line)
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            counted_per: transfer (between a client and the archive) or tape operation (a file read or
+                written)
+            interface: the program that moved the file or served the tapes
+            direction: put (or a file written to tape) or get (or a file read from tape)
+            client: name of the client machine, null for tape operations and if the logs do not say
+            class_of_service: class of service; null if the logs do not say
+            status_code: the log's own code for the failure, as in mart.failures; null if it has none
+            status_text: the log's own words for the failure, as in mart.failures; null if it has none
+            attempt_count: attempts of the group, failed ones included. All codes of a class share them,
+                and each row repeats them
+            unknown_count: of how many of these no log says whether they failed; repeated like
+                attempt_count
+            failed_count: how many failed (with this code); null if none of their logs reports failures
+            made_good_count: how many of the failed had a retry that succeeded; null like failed_count
+            not_made_good_count: how many of the failed had none, retried or not; null like failed_count
+            starts_on: local date of the last closed day, in the archive's own zone
+
+        In SQL:
+
+            SELECT archive, client, class_of_service, status_code, failed_count, attempt_count
+            FROM mart.morning_attempts()
+            ORDER BY archive, client, class_of_service, status_code
+        """
+
     def morning_days(
         self,
         *,
@@ -5678,6 +5723,62 @@ class Mart:
             SELECT archive, weeks_ago, starts_on, data_until
             FROM mart.morning_days()
             ORDER BY archive, weeks_ago
+        """
+
+    def morning_failures(
+        self,
+        *,
+        archive: str | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive with a closed day, kind of attempt, code, interface, direction and client
+        with failures.
+
+        What failed on the last closed day (mart.morning_days), by the log's own code, interface,
+        direction and client: how many transfers and tape operations, out of how many attempts, and how
+        many a retry made good. Counted as in mart.failures, and a retry may have come another way than
+        what is asked for. Logs that report no failures are missing.
+
+        Args:
+            archive: only this archive (null = all)
+            until: as it was at this time, if the logs reach further (null = to the last line)
+            interface: only this interface (null = all)
+            direction: put or get (null = both)
+            client: only this client machine (null = all); tape servers do not name it, so only
+                transfers are counted then
+            class_of_service: only this class of service (null = all)
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            counted_per: transfer (between a client and the archive) or tape operation (a file read or
+                written)
+            interface: the program that moved the files or served the tapes
+            direction: put (or files written to tape) or get (or files read from tape)
+            client: name of the client machine, null for tape operations and if the logs do not say
+            status_code: the log's own code for the failure, as in mart.failures; null if it has none
+            status_text: the log's own words for the failure, as in mart.failures; null if it has none
+            attempt_count: attempts of this client by this interface and direction, failed ones
+                included; the rows of all codes have the same, because only failures have a code
+            unknown_count: of how many of these no log says whether they failed
+            failed_count: how many failed with this code
+            made_good_count: how many of the failed had a retry that succeeded
+            not_made_good_count: how many of the failed had none, retried or not
+            failed_ratio: failed_count over attempt_count - unknown_count (0 to 1)
+            made_good_ratio: made_good_count over made_good_count + not_made_good_count (0 to 1); null
+                without any
+            starts_on: local date of the last closed day, in the archive's own zone
+
+        In SQL:
+
+            SELECT archive, failed_count, failed_ratio, made_good_count, status_text, interface, direction, client
+            FROM mart.morning_failures()
+            ORDER BY failed_count DESC, archive, status_text, client
+            LIMIT 10
         """
 
     def morning_figures(

@@ -11,7 +11,7 @@ import psycopg
 import yaml
 
 from tapewise.dashboards import notes
-from tapewise.dashboards.datasets import FUNCTIONS, OF_CLOSED_DAY, OF_LAST_DAYS, OF_OWN_DAYS
+from tapewise.dashboards.datasets import FUNCTIONS, OF_LAST_DAYS, OF_OWN_DAYS
 from tapewise.schema.tables.mart import SQL_FOLDER
 
 ASSETS = Path(__file__).resolve().parents[2] / "dashboards" / "assets"
@@ -182,13 +182,8 @@ def _source(connection: psycopg.Connection, dataset: str, choice: Choice) -> tup
         if value:
             arguments[name] = value
             calls[name] = f"%({name})s::timestamp AT TIME ZONE '{ZONES.get(chosen, ZONES['example'])}'"
-    if dataset in OF_OWN_DAYS | OF_CLOSED_DAY:
-        calls = {name: value for name, value in calls.items() if name not in ("since", "until")}
     if dataset in OF_OWN_DAYS:
-        calls = {"archive": calls["archive"]}
-    if dataset == "failures":  # the demo's last closed day, a Friday
-        calls |= {"since": "'1998-10-30 00:00-08'", "until": "'1998-10-31 00:00-08'"}
-        calls |= {"grouped_by": "'{code,interface,direction,client}'"}
+        calls = {name: value for name, value in calls.items() if name not in ("since", "until")}
     if dataset in FUNCTIONS:
         (metadata,) = SQL_FOLDER.glob(f"*/{dataset}/metadata.yaml")
         accepted = yaml.safe_load(metadata.read_text())["arguments"]

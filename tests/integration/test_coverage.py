@@ -71,6 +71,8 @@ IS_KNOWN |= {"load_over_time": "transfer_s IS NOT NULL", "transfer_rates": "tran
 OF_SOME_LINES = {"ignored_lines", "rejected_reasons", "reject_news", "retries"}
 # These have rows only if the lines of the log extend over a whole day.
 OF_WHOLE_DAYS = {"morning_days", "morning_values", "morning_figures"}
+# These have rows only if something failed on such a day.
+OF_WHOLE_DAYS |= {"morning_attempts", "morning_failures"}
 FED = [each for each in read_mart() if each.metadata.needs and each.name not in OF_MODELS | OF_COUNTS]
 
 

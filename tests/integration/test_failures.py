@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -74,14 +74,17 @@ def read_attempts(path: Path) -> list[Attempt]:
     return found
 
 
-def recount(attempts: list[Attempt], last_s: float, retry_s: float) -> dict[tuple[str, str], Counter[str]]:
+def recount(
+    attempts: list[Attempt], last_s: float, retry_s: float, *columns: str
+) -> dict[tuple[str | int, ...], Counter[str]]:
     """Look for the retries of each failure among all attempts on the same file."""
-    counts: dict[tuple[str, str], Counter[str]] = {}
+    counts: dict[tuple[str | int, ...], Counter[str]] = {}
     by_file: dict[tuple[str, str, str], list[Attempt]] = {}
     for each in attempts:
         by_file.setdefault((each.user, each.direction, each.path), []).append(each)
     for each in attempts:
-        count = counts.setdefault((each.interface, each.direction), Counter())
+        group = tuple(getattr(each, name) for name in ("interface", "direction", *columns))
+        count = counts.setdefault(group, Counter())
         count["attempt"] += 1
         if each.code == 0:
             continue
@@ -127,6 +130,41 @@ def test_failures_of_hsi_and_htar(loaded: Warehouse, retry_s: int):
     assert {(row[0], row[1]): [*row[2:]] for row in rows} == {
         group: [count[name] for name in COLUMNS] for group, count in true.items()
     }
+
+
+@pytest.mark.parametrize("day", [date(1998, 10, day) for day in (25, 28, 30)])
+def test_failures_of_a_morning(loaded: Warehouse, day: date):
+    """By code and client, of any day on which the logs end: on one of these, clocks go back."""
+    midnight = datetime.combine(day, time(), ZoneInfo(ZONE)).timestamp()
+    # Day and clock are those of the archive, and a day may have 25 hours.
+    next_midnight = datetime.combine(day + timedelta(days=1), time(), ZoneInfo(ZONE)).timestamp()
+    until = datetime.fromtimestamp(next_midnight, UTC) + timedelta(hours=1)
+    with closing(loaded.connect(Role.OWNER)) as connection:
+        rows = connection.execute(
+            "SELECT interface, direction, client, status_code, starts_on, attempt_count, failed_count,"
+            " made_good_count, not_made_good_count"
+            " FROM mart.morning_failures('example', until => %s) WHERE interface IN ('hsi', 'htar')",
+            [until],
+        ).fetchall()
+        (last,) = connection.execute(
+            "SELECT max(last_event_at) FROM mart.log_files WHERE is_counted"
+        ).fetchall()
+    found = recount(read_attempts(LOGS / "hsi.log"), last[0].timestamp(), 86_400, "client", "code", "ended_s")
+    true: dict[tuple[str | int, ...], Counter[str]] = {}
+    for (*group, ended_s), count in found.items():
+        if midnight <= float(ended_s) < next_midnight:
+            true.setdefault(tuple(group), Counter()).update(count)
+    attempts = Counter[tuple[str | int, ...]]()
+    for group, count in true.items():
+        attempts[group[:3]] += count["attempt"]
+    assert len(rows) >= 5
+    assert {row[:4]: row[4:] for row in rows} == {
+        group: (
+            day, attempts[group[:3]], *(count[name] for name in ("failed", "made_good", "not_made_good"))
+        )
+        for group, count in true.items()
+        if count["failed"]
+    }  # fmt: skip
 
 
 def test_where_no_log_reports_failures_nothing_is_known(loaded: Warehouse):

@@ -58,6 +58,7 @@ OTHERS += ("listed_totals", "listed_ages", "growth", "growth_forecast", "compute
 OTHERS += ("is_answered",)
 # About the last closed day, which they find themselves.
 MORNING = ("morning_days", "morning_values", "morning_figures", "reject_news")
+MORNING += ("morning_attempts", "morning_failures")
 OTHERS += MORNING
 # Functions of drives and mounts, which know neither clients nor directions.
 OF_TAPES = [each for each in READING if "drive" in each.metadata.arguments]

@@ -1,6 +1,8 @@
 """The queries of the dashboards read no table of facts, however large an archive is."""
 
 import re
+import time
+from collections import Counter
 from typing import Any
 
 import psycopg
@@ -10,6 +12,7 @@ import yaml
 from benchmarks.answers import read_all_charts, write_page_query
 from tapewise.dashboards.datasets import OF_LAST_DAYS, ROUTES_OF_TRANSFERS, Dataset
 from tapewise.dashboards.notes import ASSETS
+from tapewise.ingest.upkeep.kept_answers import find_stale_calls, keep_answers
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.tables.facts import FACT_TABLES
 from tests.integration.example_archive import load_example
@@ -37,7 +40,7 @@ EXCEPTIONS = {
 
 # Charts that read several tables.
 SEVERAL = {
-    # Of one day, and of the day after, for retries.
+    # Of one day, and of the day after, for retries; of a large archive, the answer is kept (decision 0059).
     "worst_failures": {"requests", "transfers"},
     # Files are followed here; a real archive is recounted by `tapewise refresh` (decision 0027).
     **{
@@ -95,6 +98,36 @@ def test_pages_read_no_facts(warehouse: Warehouse) -> None:
     # What a filter means is found once, and not again for each of the 17,000 transfers.
     assert max(repetitions.values()) < 17_000
     assert found == {name: {table} for name, table in EXCEPTIONS.items()} | SEVERAL
+
+
+def test_failures_of_a_morning_are_kept(warehouse: Warehouse) -> None:
+    """Whatever the filters, a kept answer is read, and no facts."""
+    load_example(warehouse)
+    calls = [
+        call
+        for call in find_stale_calls(warehouse, "example", least_rows=1)
+        if call.function == "morning_attempts"
+    ]
+    questions = [
+        f"SELECT * FROM mart.morning_failures('example', {argument})"
+        for argument in ("NULL", "interface => 'hsi'", "direction => 'get'", "class_of_service => '1'")
+    ]
+    questions += ["SELECT * FROM mart.morning_failures()", write_page_query(CHARTS["worst_failures"])]
+    with warehouse.connect(Role.READER, autocommit=True) as reader:
+
+        def ask() -> list[tuple[set[str], Counter[object]]]:
+            answers = []
+            for question in questions:
+                plan = reader.execute(f"EXPLAIN (ANALYZE, FORMAT JSON) {question}".encode()).fetchone()
+                assert plan is not None
+                rows = Counter[object](reader.execute(question.encode()).fetchall())
+                answers.append((find_tables(plan[0][0]["Plan"]), rows))
+            return answers
+
+        computed = ask()
+        assert {*map(len, (tables for tables, _ in computed))} == {2}
+        assert len(list(keep_answers(warehouse, calls, deadline=time.monotonic() + 60))) == 1
+        assert ask() == [(set(), rows) for _, rows in computed]
 
 
 def check_filters(reader: psycopg.Connection) -> None:
