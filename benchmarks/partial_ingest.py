@@ -14,7 +14,7 @@ from tapewise.cli import main
 
 # For each part, the functions that do its work in a load, and what their replacements return.
 PARTS: dict[str, dict[str, object]] = {
-    "cells": {"tapewise.ingest.loading.one_load.sum_facts": None},
+    "cells": {"tapewise.ingest.loading.rollup.sum_facts": None},
     "requests": {
         "tapewise.ingest.requests.pending.rebuild_requests": None,
         "tapewise.ingest.requests.at_load.LinesAtLoad.add": None,

@@ -26,7 +26,7 @@ from tapewise.ingest.ledger.other_sources import OtherHolders
 from tapewise.ingest.ledger.resuming import LastStop, are_newest, check_dates
 from tapewise.ingest.ledger.stored_identities import StoredIdentities
 from tapewise.ingest.loading.file_results import FileOfLoad
-from tapewise.ingest.loading.rollup import Sums, add_sums, sum_facts
+from tapewise.ingest.loading.rollup import FactSums, add_sums
 from tapewise.ingest.loading.rows import make_facts
 from tapewise.ingest.loading.second_pass_moves import move_second_passes
 from tapewise.ingest.pseudonyms.file_keys import FileKeys
@@ -52,9 +52,8 @@ AHEAD_DEPTH = 4
 
 Progress = Callable[[int], None]
 
-# A group of parts comes after its facts, because it is entered in the ledger once they are sent. Facts come
-# with their sums (`sum_facts`).
-_Item = tuple[EncodedFacts, Sums | pl.DataFrame | None] | PartGroup
+# A group of parts comes after its facts, because it is entered in the ledger once they are sent.
+_Item = EncodedFacts | PartGroup
 
 
 class Load:
@@ -160,22 +159,22 @@ class Load:
             format_version=source.format.version,
             now=self._now,
         )
-        sums: list[Sums | pl.DataFrame] = []
+        sums = FactSums(source)
         written_counts = [0 if file.known is None else file.known.tally.line_count for file in files]
         log = SegmentLog(connection, ids, written_counts)
         stored = StoredIdentities(connection, reading, source, of_several=len(files) > 1)
         writer = FactWriter(settling, source.id)
         others = OtherHolders(reading, source, [(file.path, file.log_date) for file in files])
-        items = self._prepare(parts, settling, stored, others, writer, at_load, ids)
+        items = self._prepare(parts, settling, stored, others, writer, sums, at_load, ids)
         with nullcontext(items) if at_load is None else run_ahead(items, AHEAD_DEPTH) as ahead:
-            self._send(connection, ahead, writer, log, sums, derivations)
+            self._send(connection, ahead, writer, log, derivations)
         log.end(source.id)
         writer.end(connection)
         has_facts = [file.tally.loaded_count + file.tally.held_count > 0 for file in files]
         others.write(
             connection, [number if has else None for number, has in zip(ids, has_facts, strict=True)]
         )
-        derivations.change(add_sums(connection, source, sums))
+        derivations.change(add_sums(connection, source, sums.found))
         for file in files:
             derivations.touch(move_second_passes(connection, settling, source, file.repeats))
         writer.summarise()
@@ -209,6 +208,7 @@ class Load:
         stored: StoredIdentities,
         others: OtherHolders,
         writer: FactWriter,
+        sums: FactSums,
         at_load: LinesAtLoad | None,
         log_file_ids: Sequence[int],
     ) -> Iterator[_Item]:
@@ -231,7 +231,8 @@ class Load:
                 facts = writer.encode(tables[name], rows)
                 if at_load is not None:
                     at_load.add(name, facts.days, facts.rows)
-                yield facts, sum_facts(name, facts.rows, source)
+                sums.add(name, facts.rows)
+                yield facts
             others.look_at(group, [tally.loaded_count for tally in tallies])
             if at_load is not None:
                 at_load.settle()
@@ -239,6 +240,7 @@ class Load:
             yield group.without_facts()
             if self._progress is not None:
                 self._progress(sum(file.reader.progress_bytes for file in self._files))
+        sums.settle()
         others.end([tally.loaded_count for tally in tallies])
         if at_load is not None:
             at_load.end()
@@ -249,7 +251,6 @@ class Load:
         items: Iterator[_Item],
         writer: FactWriter,
         log: SegmentLog,
-        sums: list[Sums | pl.DataFrame],
         derivations: Derivations,
     ) -> None:
         for item in items:
@@ -257,11 +258,8 @@ class Load:
                 log.add(item)
                 derivations.rebuild_settled()
                 continue
-            facts, summed = item
-            writer.write(connection, facts)
-            if summed is not None:
-                sums.append(summed)
-            derivations.add(facts.days)
+            writer.write(connection, item)
+            derivations.add(item.days)
 
 
 def find_unchanged(connection: psycopg.Connection, source: Source) -> Source:

@@ -9,10 +9,18 @@ import psycopg
 from tapewise.ingest.sources.sources import Source
 from tapewise.schema.writing.cells import add_cells, sum_cells
 from tapewise.schema.writing.day_cells import add_days
-from tapewise.schema.writing.day_sums import DaySums, sum_days, sum_placed_days
-from tapewise.schema.writing.request_rollups import RequestSums, sum_placed_transfers, sum_transfers
+from tapewise.schema.writing.day_sums import SUMMED, DaySums, sum_days, sum_placed_days
+from tapewise.schema.writing.request_rollups import (
+    TRANSFER,
+    RequestSums,
+    sum_placed_transfers,
+    sum_transfers,
+)
 from tapewise.schema.writing.routes import Clients, place_rows, split_clients
 from tapewise.schema.writing.stage_cells import add_stages, sum_stages
+
+# So many rows of transfers are summed together. They take 50 MB.
+ENOUGH_ROWS = 250_000
 
 
 class Sums(NamedTuple):
@@ -21,6 +29,41 @@ class Sums(NamedTuple):
     cells: pl.DataFrame
     days: DaySums
     requests: RequestSums
+
+
+class FactSums:
+    """Sums of the facts that a load from `source` sends, in order; `found` has those of `sum_facts`.
+
+    Each sum takes 20 ms however few the rows are, so rows of transfers wait until there are `ENOUGH_ROWS`.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._waiting: list[pl.DataFrame] = []
+        self._waiting_count = 0
+        self.found: list[Sums | pl.DataFrame] = []
+
+    def add(self, table: str, rows: pl.DataFrame) -> None:
+        """Add rows of a table of facts."""
+        if table != "transfers":
+            self._sum(table, rows)
+            return
+        self._waiting.append(rows.select(sorted(TRANSFER | SUMMED)))
+        self._waiting_count += rows.height
+        if self._waiting_count >= ENOUGH_ROWS:
+            self.settle()
+
+    def settle(self) -> None:
+        """Sum what waits."""
+        if self._waiting:
+            rows = pl.concat(self._waiting, rechunk=True)
+            self._waiting, self._waiting_count = [], 0
+            self._sum("transfers", rows)
+
+    def _sum(self, table: str, rows: pl.DataFrame) -> None:
+        sums = sum_facts(table, rows, self._source)
+        if sums is not None:
+            self.found.append(sums)
 
 
 def sum_facts(table: str, rows: pl.DataFrame, source: Source) -> Sums | pl.DataFrame | None:

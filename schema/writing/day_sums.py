@@ -17,6 +17,7 @@ from tapewise.schema.writing.routes import (
     ROUTE,
     Clients,
     Placed,
+    count_bins,
     find_bins,
     place_rows,
     split_clients,
@@ -29,11 +30,13 @@ CELL = (*ROUTE, "day")
 # Bits for the parts of a key: hours (24 where unknown), minutes since the first one, bins of size.
 HOUR_BITS, MINUTE_BITS, SIZE_BITS = 5, 28, 6
 _UNKNOWN_HOUR = 24
-# The columns of transfers that are read, besides those of their routes.
+# The columns of transfers that sums by time need.
 _READ = (
     *("ended_at", "size_bytes", "duration_s", "is_failed", "is_size_saturated", "is_time_ambiguous"),
     *("is_time_of_day_unknown", "is_duration_coarse", "is_duration_below_clock", "is_rate_inconsistent"),
 )
+# All columns of transfers that are read.
+SUMMED = frozenset({*_READ, *ROUTE, "source_id", "host_id", "rate_bytes_per_s"} - {"client_id"})
 # The sums of ten minutes in `core.activity_cells` that are sums of days, too.
 MOMENT_SUMS = (
     *("transfer_count", "failed_count", "saturated_count", "size_bytes", "duration_us"),
@@ -50,9 +53,9 @@ class DaySums(NamedTuple):
 
     `moments` has the columns of `sum_cells`, without those of failures that are not logged, and is of all
     clients. `hours` is by hour, `ten_minutes` by ten minutes (their first, counted since 1970), `rates`
-    by the bin of the rate, and `sizes` by the bins of size and duration. `rests` is by the bin of size, of
-    the transfers that are not in `sizes`. `largest` and `longest` have the
-    largest file and the longest transfer.
+    by the bin of the rate, `sizes` by the bin of size, and `times` by the bins of size and duration. `rests`
+    is by the bin of size, of the transfers that are not in `sizes`. `largest` and `longest` have the largest
+    file and the longest transfer.
     """
 
     moments: pl.DataFrame
@@ -62,6 +65,7 @@ class DaySums(NamedTuple):
     largest: pl.DataFrame
     longest: pl.DataFrame
     sizes: pl.DataFrame
+    times: pl.DataFrame
     rests: pl.DataFrame
 
 
@@ -159,15 +163,8 @@ def _sum_by_time(placed: pl.DataFrame, moved: pl.Expr) -> pl.DataFrame:
 
 def _count_rates(placed: pl.DataFrame) -> pl.DataFrame:
     rated = placed.select("cell", "rate").drop_nulls("rate")
-    keys: pl.Series = rated["cell"] * 2**BIN_BITS + find_bins(rated["rate"])
-    return (
-        keys.alias("key")
-        .value_counts(name="rate_count")
-        .select(
-            pl.col("rate_count").cast(pl.Int64),
-            cell=pl.col("key") // 2**BIN_BITS,
-            rate_bin=(pl.col("key") % 2**BIN_BITS).cast(pl.Int32),
-        )
+    return count_bins(rated["cell"], find_bins(rated["rate"])).select(
+        "cell", rate_bin=pl.col("bin").cast(pl.Int32), rate_count="bin_count"
     )
 
 
@@ -216,7 +213,7 @@ def _find_greatest(placed: pl.DataFrame, order: list[str]) -> pl.DataFrame:
 
 def _sum_by_size(
     placed: pl.DataFrame, moved: pl.Expr, measured: pl.Expr
-) -> tuple[pl.DataFrame, pl.DataFrame]:
+) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
     """Add up the transfers that the filter of the envelope keeps (mart.envelope_transfers), and the rest."""
     is_long = (pl.col("duration_s") > 0) & (~pl.col("is_duration_coarse") | (pl.col("duration_s") >= 10))
     sized = placed.filter(moved, pl.col("size_bytes").is_not_null()).select(
@@ -226,32 +223,30 @@ def _sum_by_size(
         "is_size_saturated",
         is_kept=(measured & is_long).fill_null(value=False),
     )
-    return _sum_kept(sized.filter("is_kept")), _sum_rest(sized.filter(~pl.col("is_kept")))
+    kept = sized.filter("is_kept")
+    return *_sum_kept(kept, _find_size_bins(kept)), _sum_rest(sized.filter(~pl.col("is_kept")))
 
 
-def _sum_kept(kept: pl.DataFrame) -> pl.DataFrame:
-    return (
-        kept.select(
-            key=(pl.col("cell") * 2**SIZE_BITS + _find_size_bins(kept)) * 2**BIN_BITS
-            + find_bins(kept["duration_s"]),
-            size_bytes=pl.col("size_bytes").cast(pl.Int128),
-            shortest_s="duration_s",
-        )
+def _sum_kept(kept: pl.DataFrame, size_bins: pl.Series) -> tuple[pl.DataFrame, pl.DataFrame]:
+    key = kept["cell"] * 2**SIZE_BITS + size_bins
+    sizes = (
+        kept.select(key=key, size_bytes=pl.col("size_bytes").cast(pl.Int128), shortest_s="duration_s")
         .group_by("key")
-        .agg(
-            time_count=pl.len().cast(pl.Int64),
-            size_bytes=pl.col("size_bytes").sum(),
-            shortest_s=pl.col("shortest_s").min(),
-        )
+        .agg(pl.col("size_bytes").sum(), pl.col("shortest_s").min())
         .select(
-            "time_count",
             "size_bytes",
             "shortest_s",
-            cell=pl.col("key") // 2 ** (SIZE_BITS + BIN_BITS),
-            # The bin of the size in front of that of the duration.
-            time_bin=(pl.col("key") % 2 ** (SIZE_BITS + BIN_BITS)).cast(pl.Int32),
+            cell=pl.col("key") // 2**SIZE_BITS,
+            size_bin=pl.col("key") % 2**SIZE_BITS,
         )
     )
+    times = count_bins(key, find_bins(kept["duration_s"])).select(
+        cell=pl.col("cell") // 2**SIZE_BITS,
+        # The bin of the size in front of that of the duration.
+        time_bin=(pl.col("cell") % 2**SIZE_BITS * 2**BIN_BITS + pl.col("bin")).cast(pl.Int32),
+        time_count="bin_count",
+    )
+    return sizes, times
 
 
 def _sum_rest(rest: pl.DataFrame) -> pl.DataFrame:

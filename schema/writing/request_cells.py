@@ -24,6 +24,7 @@ from tapewise.schema.writing.routes import (
     BIN_BITS,
     ROUTE,
     Placed,
+    count_bins,
     find_bins,
     number_routes,
     write_array,
@@ -135,16 +136,7 @@ def _sum_bins(values: pl.Series, cell: pl.Series) -> pl.DataFrame:
     if values.null_count():
         is_known = values.is_not_null()
         values, cell = values.filter(is_known), cell.filter(is_known)
-    keys: pl.Series = cell * 2**BIN_BITS + find_bins(values.cast(pl.Float64))
-    return (
-        keys.alias("key")
-        .value_counts(name="bin_count")
-        .select(
-            pl.col("bin_count").cast(pl.Int64),
-            cell=pl.col("key") // 2**BIN_BITS,
-            bin=pl.col("key") % 2**BIN_BITS,
-        )
-    )
+    return count_bins(cell, find_bins(values.cast(pl.Float64)))
 
 
 def add_cells(connection: psycopg.Connection, parts: list[CellSums]) -> list[int]:

@@ -91,8 +91,39 @@ def _find_greatest(numbers: pl.Series) -> int:
 
 
 def _number(packed: pl.Series) -> tuple[pl.Series, pl.Series]:
-    """Return the place of each number among the different ones, and the first row of each of these."""
-    return packed.unique().sort().search_sorted(packed).cast(pl.Int64), packed.arg_unique()
+    """Return the place of each number among the different ones, and the first row of each of these.
+
+    The numbers are not negative.
+    """
+    if not _are_dense(packed):
+        return packed.unique().sort().search_sorted(packed).cast(pl.Int64), packed.arg_unique()
+    numbers = packed.to_numpy()
+    first = np.full(_find_greatest(packed) + 1, -1)
+    # Of several rows that are assigned to, the last one stays.
+    first[numbers[::-1]] = np.arange(len(numbers))[::-1]
+    is_there = first >= 0
+    return pl.Series((np.cumsum(is_there) - 1)[numbers]), pl.Series(np.sort(first[is_there]))
+
+
+def count_bins(cell: pl.Series, bins: pl.Series) -> pl.DataFrame:
+    """Return how many rows there are (`bin_count`) of each `cell` and `bin`. A `bin` is not negative."""
+    first = bins.min()
+    first = first if isinstance(first, int) else 0
+    # Bins are near each other, so that there are few numbers of a cell and a bin.
+    width = _find_greatest(bins) - first + 1
+    numbers = cell * width + (bins - first)
+    if _are_dense(numbers):
+        counts = np.bincount(numbers.to_numpy())
+        keys = np.flatnonzero(counts)
+        counts = counts[keys]
+    else:
+        keys, counts = np.unique(numbers.to_numpy(), return_counts=True)
+    return pl.DataFrame({"cell": keys // width, "bin": keys % width + first, "bin_count": counts})
+
+
+def _are_dense(numbers: pl.Series) -> bool:
+    """Return whether an array with a place for each number is faster than sorting, or a hash table."""
+    return _find_greatest(numbers) < 4 * len(numbers)
 
 
 class Placed(NamedTuple):

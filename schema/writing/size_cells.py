@@ -73,12 +73,17 @@ _REMAKE = """
 """
 
 
-def add_size_days(connection: psycopg.Connection, source_id: int, sizes: Iterable[pl.DataFrame]) -> None:
-    """Add the sums `sizes` (of `DaySums`) to the source's cells, in the caller's transaction.
+def add_size_days(
+    connection: psycopg.Connection,
+    source_id: int,
+    sizes: Iterable[pl.DataFrame],
+    times: Iterable[pl.DataFrame],
+) -> None:
+    """Add the sums `sizes` and `times` (of `DaySums`) to the source's cells, in the caller's transaction.
 
     The routes are there already.
     """
-    cells = _make_cells(pl.concat(sizes))
+    cells = _make_cells(pl.concat(sizes), pl.concat(times))
     if not cells.is_empty():
         connection.execute(_ADD, [*write_literals(cells), source_id])
 
@@ -101,46 +106,49 @@ def drop_size_days(connection: psycopg.Connection, source_id: int, since: date, 
         below = span
 
 
-def _make_cells(sums: pl.DataFrame) -> pl.DataFrame:
+def _make_cells(sizes: pl.DataFrame, times: pl.DataFrame) -> pl.DataFrame:
     """Return one row per cell, of texts: its route, its span, its first day, its columns."""
     combine = [
-        pl.col("time_count", "size_bytes").sum(),
+        pl.col("size_bytes").sum(),
         pl.col("shortest_s", "first_on").min(),
         pl.col("last_on").max(),
     ]
-    rows = sums.with_columns(first_on="day", last_on="day")
+    rows = sizes.with_columns(first_on="day", last_on="day")
+    by_size = sum_spans(rows, ROUTE, pl.col("size_bin"), SIZE_BITS, combine)
     bits = SIZE_BITS + BIN_BITS
+    by_time = sum_spans(times, ROUTE, pl.col("time_bin"), bits, [pl.col("time_count").sum()])
     return pl.concat(
-        _write_cells(of_span) for of_span in sum_spans(rows, ROUTE, pl.col("time_bin"), bits, combine)
-    )
-
-
-def _write_cells(of_span: SpanSums) -> pl.DataFrame:
-    bins = pl.col("key") % 2 ** (SIZE_BITS + BIN_BITS)
-    by_size = (
-        of_span.sums.group_by("cell", size_bins=bins // 2**BIN_BITS, maintain_order=True)
-        .agg(
-            pl.col("size_bytes").sum(),
-            pl.col("shortest_s", "first_on").min(),
-            pl.col("last_on").max(),
-        )
-        .group_by("cell", maintain_order=True)
-        .agg(
-            pl.col("first_on").min(),
-            pl.col("last_on").max(),
-            *(write_array(pl.col(name)) for name in _SIZE_ARRAYS),
-        )
-    )
-    by_time = of_span.sums.group_by("cell", maintain_order=True).agg(
-        write_array(bins).alias("time_bins"), write_array(pl.col("time_count")).alias("time_counts")
-    )
-    return (
-        by_size.join(by_time, on="cell")
-        .join(of_span.cells, on="cell")
+        _write_sizes(of_sizes)
+        .join(_write_times(of_times), on=(*ROUTE, "day"), nulls_equal=True)
         .select(
             *ROUTE,
-            pl.lit(of_span.span).alias("span"),
+            pl.lit(of_sizes.span).alias("span"),
             pl.col("day").cast(pl.String),
             *(pl.col(name).cast(pl.String) for name in _COLUMNS),
         )
+        for of_sizes, of_times in zip(by_size, by_time, strict=True)
+    )
+
+
+def _write_sizes(of_span: SpanSums) -> pl.DataFrame:
+    return (
+        of_span.sums.group_by("cell", maintain_order=True)
+        .agg(
+            pl.col("first_on").min(),
+            pl.col("last_on").max(),
+            write_array(pl.col("key") % 2**SIZE_BITS).alias("size_bins"),
+            *(write_array(pl.col(name)) for name in ("size_bytes", "shortest_s")),
+        )
+        .join(of_span.cells, on="cell")
+    )
+
+
+def _write_times(of_span: SpanSums) -> pl.DataFrame:
+    return (
+        of_span.sums.group_by("cell", maintain_order=True)
+        .agg(
+            write_array(pl.col("key") % 2 ** (SIZE_BITS + BIN_BITS)).alias("time_bins"),
+            write_array(pl.col("time_count")).alias("time_counts"),
+        )
+        .join(of_span.cells, on="cell")
     )

@@ -47,7 +47,8 @@ def sum_spans(
     each, and `combine` adds up the columns of several sums.
     """
     cell, cells = number_cells(sums, sums["day"], route)
-    rows = sums.with_columns(cell=cell, key=cell * 2**element_bits + element)
+    # Names of the route are known by its cell. To sort texts would take longest.
+    rows = sums.with_columns(cell=cell, key=cell * 2**element_bits + element).drop(*route, "day")
     for span, length in SPANS.items():
         # Months are added up from days, and years from months, which are far fewer.
         if span != "day":
@@ -55,9 +56,9 @@ def sum_spans(
             key = above.gather(rows["cell"]) * 2**element_bits + rows["key"] % 2**element_bits
             rows = rows.with_columns(key=key)
         cells = cells.sort("cell")
-        rows = (
-            rows.group_by("key").agg(combine).sort("key").with_columns(cell=pl.col("key") // 2**element_bits)
-        )
+        # Sorted before and not after: groups of sorted numbers are found without a hash table.
+        grouped = rows.sort("key").group_by("key", maintain_order=True)
+        rows = grouped.agg(combine).with_columns(cell=pl.col("key") // 2**element_bits)
         yield SpanSums(span, cells, rows)
 
 
