@@ -66,9 +66,9 @@ def negate(sums: pl.DataFrame) -> pl.DataFrame:
 
 def _sum(requests: Placed, moment: pl.Expr, timezone: str) -> pl.DataFrame:
     is_opened = pl.col("open_s").is_not_null() & ~pl.col("is_failed")
-    columns = ("cell", "ended_at", "open_s", "size_bytes", "is_size_saturated")
+    columns = ("cell", "open_s", "size_bytes", "is_size_saturated")
     opened = requests.rows.select(*columns, moment=moment, is_opened=is_opened).filter("is_opened")
-    days_ago = find_days(opened["ended_at"], timezone) - find_days(opened["moment"], timezone)
+    days_ago = requests.gather_days(opened["cell"]) - find_days(opened["moment"], timezone)
     is_sized = pl.col("size_bytes").is_not_null() & ~pl.col("is_size_saturated")
     sums = (
         opened.select(

@@ -139,6 +139,10 @@ class Placed(NamedTuple):
         """Return these without the rows that are not kept."""
         return Placed(self.rows.filter(is_kept), self.names)
 
+    def gather_days(self, cell: pl.Series) -> pl.Series:
+        """Return the local day of each row of these cells, counted since 1970."""
+        return self.names.sort("cell")["day"].cast(pl.Int32).cast(pl.Int64).gather(cell)
+
     def name(self, sums: pl.DataFrame) -> pl.DataFrame:
         """Add the routes and days to `sums`, which have a `cell`."""
         return sums.join(self.names, on="cell")
