@@ -1,8 +1,13 @@
 """Different routes and days have different cells, however large their numbers are."""
 
-import polars as pl
+import random
+from collections import Counter
+from datetime import date
 
-from tapewise.schema.writing.routes import MOST_DAYS, ROUTE, number_cells
+import polars as pl
+import pytest
+
+from tapewise.schema.writing.routes import MOST_DAYS, ROUTE, count_bins, number_cells
 
 # Numbers up to this one make a factor of 2^31, and days that are four apart would be the same modulo 2^64.
 GREATEST = 2**31 - 2
@@ -33,3 +38,31 @@ def test_cells_of_large_numbers_are_different() -> None:
     assert placed.height == names.height == rows.height / 2
     assert placed.sort("cell").select(names.columns).rows() == names.sort("cell").rows()
     assert names["cell"].sort().to_list() == list(range(names.height))
+
+
+@pytest.mark.parametrize("day_count", [3, 40_000])
+def test_cells_are_numbered_by_place(day_count: int) -> None:
+    """Whether the numbers of days are few, or more than four for each row."""
+    draw = random.Random(7)
+    days = [draw.randrange(day_count) for _ in range(300)]
+    rows = pl.DataFrame({"direction": ["get" if draw.random() < 0.5 else None for _ in days]})
+    cell, names = number_cells(rows, pl.Series(days), ["direction"])
+    given = list(zip(rows["direction"], days, strict=True))
+    assert len(set(zip(given, cell, strict=True))) == len(set(given)) == cell.n_unique() == names.height
+    epoch = date(1970, 1, 1)
+    assert {number: (direction, (day - epoch).days) for direction, number, day in names.rows()} == dict(
+        zip(cell, given, strict=True)
+    )
+    # In the order of the first row of each.
+    assert [*dict.fromkeys(cell)] == names["cell"].to_list()
+
+
+@pytest.mark.parametrize("bin_count", [1, 150, 10**6])
+def test_bins_are_counted(bin_count: int) -> None:
+    draw = random.Random(8)
+    rows = [(draw.randrange(9), 1000 + draw.randrange(bin_count)) for _ in range(500)]
+    cell, bins = (pl.Series(values, dtype=pl.Int64) for values in zip(*rows, strict=True))
+    counted = count_bins(cell, bins)
+    assert {(cell, bin_): count for cell, bin_, count in counted.rows()} == Counter(rows)
+    assert counted.height == len(set(rows))
+    assert count_bins(cell.head(0), bins.head(0)).rows() == []
