@@ -26,15 +26,16 @@ _TYPES = (
     *("timestamptz", "text", "text", "boolean", "bigint", "bigint", "bigint", "numeric"),
     *("bigint", "bigint", "bigint", "bigint"),
 )
+_COLUMNS = ", ".join((*_KEY, *_SUMS))
 # The parameters: an array for each column but the archive, the archive, the first and the last moment, and
 # the archive again.
 _ADD = (
-    f"MERGE INTO core.activity_cells AS held USING unnest({', '.join(f'%s::{kind}[]' for kind in _TYPES)})"  # noqa: S608 - the names above
-    f" AS given ({', '.join((*_KEY, *_SUMS))})"
-    " ON held.archive_id = %s AND held.cell_at BETWEEN %s AND %s AND "
-    + " AND ".join(f"held.{name} = given.{name}" for name in _KEY)
-    + f" WHEN MATCHED THEN UPDATE SET {', '.join(f'{name} = held.{name} + given.{name}' for name in _SUMS)}"
-    f" WHEN NOT MATCHED THEN INSERT (archive_id, {', '.join((*_KEY, *_SUMS))})"
+    "MERGE INTO core.activity_cells AS held"  # noqa: S608 - the names above
+    f" USING unnest({', '.join(f'%s::{kind}[]' for kind in _TYPES)}) AS given ({_COLUMNS})"
+    " ON held.archive_id = %s AND held.cell_at BETWEEN %s AND %s"
+    f" AND {' AND '.join(f'held.{name} = given.{name}' for name in _KEY)}"
+    f" WHEN MATCHED THEN UPDATE SET {', '.join(f'{name} = held.{name} + given.{name}' for name in _SUMS)}"
+    f" WHEN NOT MATCHED THEN INSERT (archive_id, {_COLUMNS})"
     f" VALUES (%s, {', '.join(f'given.{name}' for name in (*_KEY, *_SUMS))})"
 ).encode()
 
@@ -115,7 +116,6 @@ def add_cells(connection: psycopg.Connection, archive_id: int, cells: list[pl.Da
             *(archive_id, sums["cell_at"].min(), sums["cell_at"].max(), archive_id),
         ],
     )
-
 
 
 def subtract_cells(connection: psycopg.Connection, archive_id: int, cells: list[pl.DataFrame]) -> None:

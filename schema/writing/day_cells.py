@@ -64,9 +64,7 @@ def add_days(connection: psycopg.Connection, source_id: int, sums: Iterable[DayS
     add_peaks(connection, source_id, hours.filter(pl.col("client_id").is_null())["day"].unique().to_list())
     add_rate_months(connection, source_id, hours, rates)
     add_hour_months(connection, source_id, hours)
-    add_size_days(
-        connection, source_id, [part.sizes for part in parts], [part.times for part in parts]
-    )
+    add_size_days(connection, source_id, [part.sizes for part in parts], [part.times for part in parts])
 
 
 def drop_days(connection: psycopg.Connection, source_id: int, since: date | None = None) -> None:

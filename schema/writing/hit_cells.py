@@ -125,9 +125,7 @@ def _number_answers(name: str) -> pl.Expr:
 def _sum(requests: Placed, *, code: pl.Expr, moment: pl.Expr, timezone: str) -> pl.DataFrame:
     is_got = (pl.col("direction") == "get") & ~pl.col("is_failed")
     # To filter all columns would cost more than the sums.
-    read = {"cell", "size_bytes"}.union(
-        *(each.meta.root_names() for each in (code, moment, is_got))
-    )
+    read = {"cell", "size_bytes"}.union(*(each.meta.root_names() for each in (code, moment, is_got)))
     gets = requests.rows.select(sorted(read)).filter(is_got)
     gets = gets.select("cell", "size_bytes", code=code, moment=moment)
     days_ago = requests.gather_days(gets["cell"]) - find_days(gets["moment"], timezone)
