@@ -57,8 +57,10 @@ def _begin(world: World, drive: int, step: int) -> None:
 @compiled
 def settle(world: World) -> None:  # noqa: PLR0912  # one branch per rule
     """Let drives begin their next steps."""
-    state = world.state[0]
+    state, lazy_s = world.state[0], world.machine[0].lazy_s
     state.is_drive_wanted = False
+    # There can be hundreds of drives, most of which are at work, so they are searched only for what is there.
+    has_empty, has_mounted = False, False
     for drive in range(len(world.drives)):
         one = world.drives[drive]
         if one.is_out:
@@ -69,34 +71,43 @@ def settle(world: World) -> None:  # noqa: PLR0912  # one branch per rule
         if one.step == MOUNTED:
             if find_kinds(world, one.cartridge) > 0:
                 _begin(world, drive, READY)
-            elif one.since_s + world.machine[0].lazy_s <= state.now_s:
+            elif one.since_s + lazy_s <= state.now_s:
                 _leave(world, drive)
         if one.step == READY:
             _continue(world, drive)
             if one.step == READY:
                 # It may be wanted for what this drive may not do, or not in this mount.
-                is_kept = find_kinds(world, one.cartridge) == 0 and world.machine[0].lazy_s > 0.0
+                is_kept = find_kinds(world, one.cartridge) == 0 and lazy_s > 0.0
                 if is_kept:
                     _begin(world, drive, MOUNTED)
                 else:
                     _leave(world, drive)
-    for drive in range(len(world.drives)):
-        one = world.drives[drive]
-        if one.step == EMPTY and state.waiting_count > 0:
-            number = find_oldest(world, drive)
-            if number >= 0:
-                take_out(world, number, drive)
-                _begin(world, drive, FETCHING)
-                _ask_mover(world, drive)
-    if state.waiting_count > 0:
+        has_empty = has_empty or one.step == EMPTY
+        has_mounted = has_mounted or one.step == MOUNTED
+    if has_empty and state.waiting_count > 0:
+        _fill_drives(world)
+    if has_mounted and state.waiting_count > 0:
         _make_room(world)
     _begin_moves(world)
     if world.machine[0].repack_every_s > 0.0:
         _begin_repacks(world)
     state.lazy_s = np.inf
+    if has_mounted:
+        for drive in range(len(world.drives)):
+            if world.drives[drive].step == MOUNTED:
+                state.lazy_s = min(state.lazy_s, world.drives[drive].since_s + lazy_s)
+
+
+@compiled
+def _fill_drives(world: World) -> None:
+    """Let empty drives fetch the cartridges that wait."""
     for drive in range(len(world.drives)):
-        if world.drives[drive].step == MOUNTED:
-            state.lazy_s = min(state.lazy_s, world.drives[drive].since_s + world.machine[0].lazy_s)
+        if world.drives[drive].step == EMPTY and world.state[0].waiting_count > 0:
+            number = find_oldest(world, drive)
+            if number >= 0:
+                take_out(world, number, drive)
+                _begin(world, drive, FETCHING)
+                _ask_mover(world, drive)
 
 
 @compiled
