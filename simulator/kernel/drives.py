@@ -52,6 +52,29 @@ def _begin(world: World, drive: int, step: int) -> None:
         state.busy_drives += 1 if is_busy else -1
     one.step = step
     one.since_s = state.now_s
+    watch(world, drive)
+
+
+@compiled
+def watch(world: World, drive: int) -> None:
+    """Keep the list of drives that `settle` must look at, in the order of their numbers."""
+    state, one = world.state[0], world.drives[drive]
+    is_wanted = one.is_out or one.step in (READY, MOUNTED, OUT)
+    if is_wanted == one.is_watched:
+        return
+    one.is_watched = is_wanted
+    place = 0
+    while place < state.watched_count and world.watched[place] < drive:
+        place += 1
+    if is_wanted:
+        for other in range(state.watched_count, place, -1):
+            world.watched[other] = world.watched[other - 1]
+        world.watched[place] = drive
+        state.watched_count += 1
+    else:
+        state.watched_count -= 1
+        for other in range(place, state.watched_count):
+            world.watched[other] = world.watched[other + 1]
 
 
 @compiled
@@ -59,14 +82,13 @@ def settle(world: World) -> None:  # noqa: PLR0912  # one branch per rule
     """Let drives begin their next steps."""
     state, lazy_s = world.state[0], world.machine[0].lazy_s
     state.is_drive_wanted = False
-    # There can be hundreds of drives, most of which are at work, so they are searched only for what is there.
-    has_empty, has_mounted = False, False
-    for drive in range(len(world.drives)):
+    place, has_mounted = 0, False
+    while place < state.watched_count:
+        drive = world.watched[place]
         one = world.drives[drive]
         if one.is_out:
             _take_out_of_service(world, drive)
-            continue
-        if one.step == OUT:
+        elif one.step == OUT:
             _begin(world, drive, EMPTY)
         if one.step == MOUNTED:
             if find_kinds(world, one.cartridge) > 0:
@@ -82,9 +104,10 @@ def settle(world: World) -> None:  # noqa: PLR0912  # one branch per rule
                     _begin(world, drive, MOUNTED)
                 else:
                     _leave(world, drive)
-        has_empty = has_empty or one.step == EMPTY
         has_mounted = has_mounted or one.step == MOUNTED
-    if has_empty and state.waiting_count > 0:
+        if one.is_watched:
+            place += 1
+    if state.waiting_count > 0:
         _fill_drives(world)
     if has_mounted and state.waiting_count > 0:
         _make_room(world)
@@ -93,16 +116,19 @@ def settle(world: World) -> None:  # noqa: PLR0912  # one branch per rule
         _begin_repacks(world)
     state.lazy_s = np.inf
     if has_mounted:
-        for drive in range(len(world.drives)):
-            if world.drives[drive].step == MOUNTED:
-                state.lazy_s = min(state.lazy_s, world.drives[drive].since_s + lazy_s)
+        for place in range(state.watched_count):
+            one = world.drives[world.watched[place]]
+            if one.step == MOUNTED:
+                state.lazy_s = min(state.lazy_s, one.since_s + lazy_s)
 
 
 @compiled
 def _fill_drives(world: World) -> None:
     """Let empty drives fetch the cartridges that wait."""
     for drive in range(len(world.drives)):
-        if world.drives[drive].step == EMPTY and world.state[0].waiting_count > 0:
+        if world.state[0].waiting_count == 0:
+            return
+        if world.drives[drive].step == EMPTY:
             number = find_oldest(world, drive)
             if number >= 0:
                 take_out(world, number, drive)

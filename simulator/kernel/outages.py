@@ -6,6 +6,7 @@ flows stop. Drives and robots end what they have begun, and then begin nothing m
 """
 
 from tapewise.simulator.kernel.compiler import compiled
+from tapewise.simulator.kernel.drives import watch
 from tapewise.simulator.kernel.tables import ARCHIVE, DISK, ONE_DRIVE, OUT, POOL, World
 from tapewise.simulator.kernel.tapes import count_out
 from tapewise.simulator.kernel.tokens import admit_waiting
@@ -33,6 +34,7 @@ def make_changes(world: World) -> None:
             count_out(world, change.number, change.out_count)
         elif change.what == ONE_DRIVE:
             world.drives[change.number].is_out = change.out_count > 0
+            watch(world, change.number)
         else:
             robots = world.movers[0]
             robots.free_count += robots.out_count - change.out_count

@@ -150,6 +150,7 @@ DTYPES: dict[str, list[tuple[str, str]]] = {
         ("stored_count", "i8"),
         ("retry_s", "f8"),  # when the next failed transfer is tried again
         ("failed_count", "i8"),  # tries that failed
+        ("watched_count", "i8"),
         ("is_drive_wanted", "?"),  # drives and cartridges may have something to do
         ("lazy_s", "f8"),  # when the next unwanted cartridge goes back
         ("repack_s", "f8"),  # when the next piece is due
@@ -251,6 +252,7 @@ DTYPES: dict[str, list[tuple[str, str]]] = {
         ("group", "i8"),  # also its number in `silos`, and so its class of flows
         ("kinds", "i8"),
         ("is_out", "?"),  # it takes no cartridge, and returns the one that it has
+        ("is_watched", "?"),
         ("load_s", "f8"),
         ("rewind_s", "f8"),
         ("unload_s", "f8"),
@@ -355,6 +357,7 @@ class World(NamedTuple):
     open_cartridges: Integers  # owner x turn: the cartridge that is being written; -1: none yet
     drive_lists: Integers  # drive x place: the recalls that are served next
     drive_spent: Floats  # drive x step
+    watched: Integers  # the drives that have nothing to wait for, or are out of service
     serves: Integers  # group of drives x set: 1 if the group is one of the set
     waiting: Integers  # the cartridges that wait for a drive, in no order
     movers: Records
