@@ -34,6 +34,7 @@ class CacheMisses:
 
     Only disks with locks have the others: `crowded_count` uses found no room, because too many files were
     locked, and `plain_miss_count` is what an LRU disk without water marks and locks would have missed.
+    `pool` is the name of the pool, where the disk has pools.
     """
 
     policy: Policy
@@ -44,6 +45,7 @@ class CacheMisses:
     first_count: int
     crowded_count: int | None = None
     plain_miss_count: int | None = None
+    pool: str | None = None
 
 
 def measure_distances(files: Integers, sizes: Integers) -> Integers:

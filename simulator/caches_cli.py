@@ -16,9 +16,10 @@ from tapewise.schema.settings import Settings
 from tapewise.schema.tables.upgrade import open_ready_warehouse
 from tapewise.simulator.capacities import Sizes, TypedSizes, format_size
 from tapewise.simulator.descriptions import style_warning
+from tapewise.simulator.disks import DiskPool
 from tapewise.simulator.inputs import describe_options
 from tapewise.simulator.kept_curves import find_curve_study, keep_curves
-from tapewise.simulator.locks import Locks, find_locks
+from tapewise.simulator.locks import Locks, find_locks, find_pool_locks
 from tapewise.simulator.machines import Machine, find_machine
 from tapewise.simulator.policies import POLICIES, Policy, TypedPolicies
 
@@ -65,6 +66,12 @@ _UNLOCKED_FIELDS = (
     "  [default: that of --machine, or lru]",
 )
 @click.option("--machine", "machine_name", help="Take marks, times and rule from this machine.")
+@click.option(
+    "--pool",
+    "pool_name",
+    metavar="NAME",
+    help="The pool of --machine's disk whose sizes these are; the other pools stay as in the machine file.",
+)
 @click.option("--high-ratio", type=_RATIO, help="A purge begins at this share of a disk.  [default: 0.8]")
 @click.option("--low-ratio", type=_RATIO, help="A purge ends at this share of a disk.  [default: 0.7]")
 @click.option("--keep-s", type=_SECONDS, help="How long files stay after each use.  [default: 3600]")
@@ -96,6 +103,7 @@ def cache(
     steps: int,
     policies: tuple[Policy, ...] | None,
     machine_name: str | None,
+    pool_name: str | None,
     high_ratio: float | None,
     low_ratio: float | None,
     keep_s: float | None,
@@ -118,6 +126,8 @@ def cache(
     future, and drops the file whose next use is farthest. A formula has size (bytes), age (seconds) and
     uses; the file for which it is largest is dropped first.
 
+    If the disk of --machine has pools, --pool says which one has these sizes.
+
     With --keep, the curves are on the page What if of the dashboards, and in `mart.cache_curves`.
 
     Example: tapewise simulate cache --archive hpss --sizes 100TB..2PB
@@ -125,14 +135,22 @@ def cache(
     given = {"high_ratio": high_ratio, "low_ratio": low_ratio, "keep_s": keep_s, "unstored_s": unstored_s}
     changes = {name: value for name, value in given.items() if value is not None}
     machine = find_machine(machine_name) if machine_name is not None else None
-    if empty_start and (changes or machine):
+    if pool_name is not None and machine is None:
+        raise click.UsageError("--pool needs --machine, whose disk has the pool")
+    if pool_name is not None and study_name is not None:
+        raise click.UsageError("--keep keeps curves of a whole disk, not of one --pool")
+    if empty_start and (changes or (machine and pool_name is None)):
         raise click.UsageError("--empty-start assumes no locks, so give neither a machine nor locks")
-    locks = None if empty_start else _choose_locks(machine, changes)
-    if policies is None:
-        policies = (machine.purge.policy if machine and machine.purge else "lru",)
     # The compiler takes seconds to load; the other commands need not wait for it.
     from tapewise.simulator.caches import count_misses  # noqa: PLC0415
+    from tapewise.simulator.pool_caches import count_pool_misses, find_named_pool  # noqa: PLC0415
     from tapewise.simulator.uses import read_uses  # noqa: PLC0415
+
+    pool = find_named_pool(machine, pool_name) if machine and pool_name is not None else None
+    locks = None if empty_start else _choose_locks(machine, pool, changes)
+    if policies is None:
+        purge = pool.purge if pool else machine.purge if machine else None
+        policies = (purge.policy if purge else "lru",)
 
     capacities, study = sizes.space(steps), None
     with open_ready_warehouse(settings) as warehouse:
@@ -142,7 +160,10 @@ def cache(
             capacities = sorted({*capacities, study.capacity_bytes})
         with closing(warehouse.connect(Role.READER)) as reader:
             uses = read_uses(reader, archive, since=since, until=until)
-        found = count_misses(uses, policies, capacities, locks)
+        if machine and pool:
+            found = count_pool_misses(uses, machine, pool.name, policies, capacities, locks)
+        else:
+            found = count_misses(uses, policies, capacities, locks)
         if study is not None:
             marks = asdict(locks) if locks else {"empty_start": True}
             options = describe_options(**marks, since=since, until=until)
@@ -156,14 +177,18 @@ def cache(
     if as_json:
         for each in found:
             row = asdict(each)
-            click.echo(json.dumps(row if locks else {name: row[name] for name in _UNLOCKED_FIELDS}))
+            names = [name for name in row if name != "pool"] if locks else list(_UNLOCKED_FIELDS)
+            click.echo(json.dumps({name: row[name] for name in (["pool"] if pool else []) + names}))
         return
     click.echo("\n".join(_describe(found, locks)))
 
 
-def _choose_locks(machine: Machine | None, changes: dict[str, float]) -> Locks:
-    """Return the locks of the machine, or the default ones, with what the user has changed."""
-    locks = replace(find_locks(machine) if machine else Locks(), **changes)
+def _choose_locks(machine: Machine | None, pool: DiskPool | None, changes: dict[str, float]) -> Locks:
+    """Return the locks of the machine or its pool, or the default ones, with what the user has changed."""
+    locks = Locks()
+    if machine:
+        locks = find_pool_locks(machine, pool) if pool else find_locks(machine)
+    locks = replace(locks, **changes)
     if locks.low_ratio > locks.high_ratio:
         raise click.UsageError(
             f"--low-ratio ({locks.low_ratio:g}) is above --high-ratio ({locks.high_ratio:g})"
@@ -174,6 +199,8 @@ def _choose_locks(machine: Machine | None, changes: dict[str, float]) -> Locks:
 def _describe(found: Sequence["CacheMisses"], locks: Locks | None) -> Iterator[str]:
     """Yield the table line by line."""
     first = found[0]
+    if first.pool is not None:
+        yield f"Pool {first.pool}; the other pools have the size and the rules of the machine file."
     yield (
         f"{first.get_count:,} gets. {first.first_count:,} of them are the first use of their file in the log,"
         " so any disk misses them."
@@ -195,11 +222,15 @@ def _describe(found: Sequence["CacheMisses"], locks: Locks | None) -> Iterator[s
             each.policy,
             format_size(each.capacity_bytes),
             f"{each.miss_count:,}",
-            f"{each.miss_count / each.get_count:.4f}",
+            f"{each.miss_count / each.get_count:.4f}" if each.get_count else "",
             format_size(each.miss_bytes),
         )
         for each in found
     ]
+    if first.pool is not None:
+        pools = ["pool", *(each.pool or "" for each in found)]
+        lines = [(pool, *line) for pool, line in zip(pools, lines, strict=True)]
+    text_count = 1 if first.pool is None else 2
     for name, counts in (
         ("no room", [each.crowded_count for each in found]),
         ("plain LRU", [each.plain_miss_count for each in found]),
@@ -210,7 +241,7 @@ def _describe(found: Sequence["CacheMisses"], locks: Locks | None) -> Iterator[s
     widths = [max(len(line[place]) for line in lines) for place in range(len(lines[0]))]
     for line in lines:
         cells = [
-            line[0].ljust(widths[0]),
-            *(cell.rjust(width) for cell, width in zip(line[1:], widths[1:], strict=True)),
+            cell.ljust(width) if place < text_count else cell.rjust(width)
+            for place, (cell, width) in enumerate(zip(line, widths, strict=True))
         ]
         yield "  ".join(cells).rstrip()

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from tapewise.schema.errors import SimulationError
+from tapewise.simulator.disks import DiskPool
 from tapewise.simulator.machines import Machine
 
 
@@ -32,13 +33,19 @@ def find_locks(machine: Machine) -> Locks:
         raise SimulationError(
             f"the disk of machine '{machine.title}' has pools ({', '.join(machine.disk.pools)}), but one disk"
             " for all files is replayed here",
-            hint="`tapewise simulate study` compares sizes of pools: disk.pools.NAME.capacity_bytes=1PB,2PB.",
+            hint="--pool NAME varies the size of one of them.",
         )
-    if machine.purge is None or machine.tapes is None:
+    return find_pool_locks(machine, machine.disk_pools[0])
+
+
+def find_pool_locks(machine: Machine, pool: DiskPool) -> Locks:
+    """Return the locks of a pool of a machine's disk. Raises SimulationError if it never drops a file."""
+    purge = pool.purge
+    if purge is None or machine.tapes is None:
         raise SimulationError(
             f"the machine '{machine.title}' has no [purge], so its disk never drops a file",
             hint="--high-ratio, --low-ratio, --keep-s and --unstored-s describe a disk without a machine.",
         )
-    store, purge = machine.tapes.store, machine.purge
+    store = machine.tapes.store
     unstored_s = store.min_age_s + store.interval_s if store else 0.0
     return Locks(purge.high_ratio, purge.low_ratio, purge.keep_s, unstored_s)

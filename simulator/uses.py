@@ -14,7 +14,7 @@ from tapewise.schema.writing.loader import read_frame
 
 # The uses in the order in which they ended. Within a microsecond, that of their lines.
 _USES = """
-    SELECT version_id, event = 'get', version_bytes, happened_at
+    SELECT version_id, event = 'get', version_bytes, happened_at, class_of_service
     FROM mart.file_histories(archive => %s, until => %s)
     WHERE event IN ('put', 'get')
     ORDER BY happened_at, event_id
@@ -24,6 +24,7 @@ _COLUMNS: dict[str, pl.DataType | type[pl.DataType]] = {
     "is_get": pl.Boolean,
     "size_bytes": pl.Int64,
     "ended_at": pl.Datetime("us", "UTC"),
+    "class_of_service": pl.String,
 }
 _GETS = """
     SELECT count(*) FROM mart.selected_transfers(archive => %s, since => %s, until => %s, direction => 'get')
@@ -40,7 +41,8 @@ class Uses:
 
     `times` is when each use ended, in microseconds since any moment.
     `left_out_count` is the number of gets that are not among them, because the log does not say which file or
-    how many bytes they read. `is_put` says which uses are puts; None means none.
+    how many bytes they read. `is_put` says which uses are puts; None means none. `classes` has the class of
+    service of each use, null if the log does not say; None means none.
     """
 
     files: Integers
@@ -49,6 +51,7 @@ class Uses:
     is_counted: Booleans
     left_out_count: int = 0
     is_put: Booleans | None = None
+    classes: pl.Series | None = None
 
 
 def read_uses(
@@ -92,6 +95,7 @@ def read_uses(
         is_counted.to_numpy(),
         all_count - int(is_counted.sum()),
         (~uses["is_get"]).to_numpy(),
+        uses["class_of_service"],
     )
 
 

@@ -196,6 +196,59 @@ def test_curves_are_kept_with_a_study_of_the_same_archive(tapewise, home: Path, 
         assert read() == []
 
 
+def test_a_pool_misses_what_a_replay_of_its_own_files_misses(tapewise, tmp_path: Path) -> None:
+    dice = random.Random(3)
+    lines, transfers, sizes = [], [], {}
+    for second in range(400):
+        at = BEGINNING + timedelta(days=365 * 19, seconds=10 * second)
+        path = f"/data/{min(int(dice.expovariate(0.05)), 60)}"
+        direction = "put" if path not in sizes else "get"
+        size = sizes.setdefault(path, dice.randrange(1, 5000))
+        # A file is in the pool of its first use; the classes of later ones mean nothing.
+        cos = int(path.rpartition("/")[2]) % 3 if direction == "put" else dice.randrange(3)
+        way, ends = ("LH", f"/tmp/x\t{path}") if direction == "put" else ("HL", f"/tmp/x\t{path}")
+        lines.append(
+            f"{at:%a %b %d %H:%M:%S %Y} dtn1.example.gov hsi 6004 12059\t{way}\t0\t0.5\t{size}"
+            f"\t{size / 500:.1f}\t{cos}\t{ends}\t6004\n"
+        )
+        transfers.append((at, direction, path, size))
+    (tmp_path / "hsi.log").write_text("".join(lines))
+    named = ("--archive", "pooled", "--kind", "synthetic", "--timezone", "UTC")
+    loaded = tapewise("ingest", *named, "--format", "hsi", "hsi.log")
+    assert (loaded.returncode, loaded.stderr) == (0, "")
+    machine = tapewise("simulate", "machine", "sdsc-hpss-1998").stdout
+    pools = '[disk.pools.low]\nclasses_of_service = ["0", "1"]\ncapacity_bytes = 20000\nrank = "fifo"\n'
+    (tmp_path / "m.toml").write_text(machine + pools + "[disk.pools.others]\n")
+    command = ("simulate", "cache", "--archive", "pooled", "--machine", "m.toml", "--sizes", "4kB,20kB")
+    last = BEGINNING + timedelta(days=365 * 21)
+    own = {
+        name: [each for each in transfers if (int(each[2].rpartition("/")[2]) % 3 in classes)]
+        for name, classes in {"low": (0, 1), "others": (2,)}.items()
+    }
+    options = ("--empty-start", "--policies", "lru", "--json", "--pool")
+    for name, other in (("low", "others"), ("others", "low")):
+        asked = tapewise(*command, *options, name)
+        assert (asked.returncode, asked.stderr) == (0, "")
+        *rows, kept = [json.loads(line) for line in asked.stdout.splitlines()]
+        assert [tuple(row.values()) for row in rows] == [
+            (name, "lru", size, *replay(own[name], size, BEGINNING, last)) for size in (4000, 20_000)
+        ]
+        assert (kept["pool"], kept["policy"]) == (other, "fifo" if other == "low" else "size_age")
+        assert kept["get_count"] == sum(way == "get" for _, way, _, _ in own[other])
+        assert kept["capacity_bytes"] == 20_000 or other == "others"
+    shown = tapewise(*command, "--pool", "low").stdout.splitlines()
+    assert shown[0] == "Pool low; the other pools have the size and the rules of the machine file."
+    assert [line.split()[:2] for line in shown[-3:]] == [["low", "fifo"]] * 2 + [["others", "size_age"]]
+    for words, status, message in (
+        (command, 1, "--pool NAME varies the size of one of them"),
+        ((*command, "--pool", "none"), 1, "has no pool none"),
+        ((*command[:4], *command[6:], "--pool", "low"), 2, "--pool needs --machine"),
+        ((*command, "--pool", "low", "--keep", "any"), 2, "not of one --pool"),
+    ):
+        refused = tapewise(*words)
+        assert (refused.returncode, message in refused.stderr) == (status, True)
+
+
 def replay_locked(transfers: list[tuple[datetime, str, str, int]], capacity: int) -> tuple[int, int]:
     """Return the misses of an LRU disk with the default locks, and how many transfers find no room.
 
