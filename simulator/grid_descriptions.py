@@ -50,14 +50,15 @@ def describe_results(grid: Grid, results: Sequence[Result], *, is_trace: bool) -
 
 
 def _tabulate(names: Sequence[str], results: Sequence[Result]) -> Iterator[str]:
+    columns = _COLUMNS | _name_pool_columns(results)
     # A cause for which nothing was lost has no column; of the others, 0 is an answer.
     shown = [
         figure
-        for figure in _COLUMNS
+        for figure in columns
         if any(each.figures[figure] is not None for each in results)
         and (not figure.startswith("lost_") or any(each.figures[figure] for each in results))
     ]
-    rows = [["", "lost h", "(quartiles)", *(_COLUMNS[figure] for figure in shown)]]
+    rows = [["", "lost h", "(quartiles)", *(columns[figure] for figure in shown)]]
     for number, name in enumerate(names):
         lost = spread(take(results, number, "lost_h"))
         quartiles = f"({_format(lost.low)} to {_format(lost.high)})" if lost else ""
@@ -71,6 +72,16 @@ def _tabulate(names: Sequence[str], results: Sequence[Result]) -> Iterator[str]:
             for place, (cell, width) in enumerate(zip(row, widths, strict=True))
         )
         yield f"  {'  '.join([first, *others])}".rstrip()
+
+
+def _name_pool_columns(results: Sequence[Result]) -> dict[str, str]:
+    """Return the columns of the pools of the disk, if the machine has any."""
+    names = dict.fromkeys(name.split(".")[1] for name in results[0].figures if name.startswith("pool."))
+    return {
+        f"pool.{name}.{figure}": f"{name} {title}"
+        for name in names
+        for figure, title in (("hit_ratio", "hit ratio"), ("miss_count", "misses"))
+    }
 
 
 def _describe_filling(names: Sequence[str], results: Sequence[Result]) -> Iterator[str]:

@@ -65,6 +65,8 @@ FIGURES = (
     "filling_miss_count",
     "filling_s",
 )
+# What is measured of each pool of the disk; the figures are called `pool.NAME.hit_ratio` and so on.
+POOL_FIGURES = ("capacity_bytes", "get_count", "miss_count", "hit_ratio", "purged_bytes")
 
 
 @dataclass(frozen=True)
@@ -201,7 +203,12 @@ def measure(run: Run, machine: Machine) -> dict[str, float | None]:
     figures["drive_queue_peak_count"] = levels["drive_waits"].peak if has_drives else None
     figures["cost_per_year"] = _price(run, machine)
     figures |= {"filling_miss_count": None, "filling_s": None}  # they take another run
-    return {name: figures[name] for name in FIGURES}
+    own = {name: figures[name] for name in FIGURES}
+    return own | {
+        f"pool.{pool.name}.{name}": None if (value := getattr(pool, name)) is None else float(value)
+        for pool in run.totals.disk_pools
+        for name in POOL_FIGURES
+    }
 
 
 def _price(run: Run, machine: Machine) -> float | None:

@@ -11222,6 +11222,49 @@ class Mart:
             ORDER BY drives, results.seed
         """
 
+    def study_pools(
+        self,
+        *,
+        study: Values = None,
+        option: Values = None,
+        seed: Values = None,
+        pool: Values = None,
+        capacity_bytes: Values = None,
+        get_count: Values = None,
+        miss_count: Values = None,
+        hit_ratio: Values = None,
+        purged_bytes: Values = None,
+    ) -> pl.DataFrame:
+        """One row per study, option, seed and pool of the disk.
+
+        What happened in each pool of the disk in the runs of a study whose machine has `[disk.pools]`.
+        Join it with `mart.study_fields` to show it by the size of a pool, or with `mart.study_results`
+        for what is not by pool.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            study: name of the study
+            option: as in `mart.study_results`
+            seed: as in `mart.study_results`
+            pool: name of the pool
+            capacity_bytes: size of the pool on this option's machine
+            get_count: gets of files of the pool
+            miss_count: of these, gets that started a stage
+            hit_ratio: gets that neither started nor joined a stage, as a share of get_count; null
+                without gets
+            purged_bytes: bytes of the files that purges removed from the pool
+
+        In SQL:
+
+            SELECT pools.pool, fields.value_number AS small_bytes, avg(pools.hit_ratio) AS hit_ratio
+            FROM mart.study_pools AS pools
+            INNER JOIN mart.study_fields AS fields USING (study, option)
+            WHERE fields.field = 'disk.pools.small.capacity_bytes'
+            GROUP BY pools.pool, small_bytes
+            ORDER BY pools.pool, small_bytes
+        """
+
     def study_results(
         self,
         *,

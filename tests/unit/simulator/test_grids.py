@@ -18,6 +18,7 @@ from tapewise.simulator.machines import bundled_machine
 from tapewise.simulator.prices import Prices
 from tapewise.simulator.variants import Variant, list_variants, parse_change
 from tests.unit.simulator.builders import make_library, make_library_machine, make_machine, make_ports
+from tests.unit.simulator.builders import make_trace as make_jobs
 
 
 def vary(machine, *texts: str) -> list[Variant]:
@@ -201,6 +202,50 @@ def test_what_has_a_price_is_counted():
     assert result.figures["cost_per_year"] == 5
     with pytest.raises(MachineError, match=r"prices\.cartridge_per_year needs tapes\.cartridges"):
         make_machine(prices=prices)
+
+
+def test_pools_of_the_disk_have_figures_and_columns_of_their_own():
+    rows = [(1000.0 * n, "get", 1, n % 6, 100) for n in range(60)]
+    trace = make_jobs(*rows).with_columns(class_of_service=pl.col("file") % 2)
+    pools = {
+        "even": {"classes_of_service": ["0"], "capacity_bytes": 250},
+        "none": {"classes_of_service": ["7"], "capacity_bytes": 100},
+        "others": {},
+    }
+    machine = make_library_machine(
+        make_library(store={"interval_s": 1, "min_age_s": 0}),
+        disk__pools=pools,
+        disk__lvs_per_chain=1,
+        disk__lv_bytes=1000,
+        disk__largest_file_bytes=100,
+        purge={"high_ratio": 1, "low_ratio": 0.5, "keep_s": 0, "rank": "lru"},
+    )
+    variants = vary(machine, "disk.pools.even.capacity_bytes=400B")
+    results = run(variants, range(1, 2), lambda _: request(trace))
+    # A disk of 250 bytes has room for two of the three even files, which are read in turn; the rest has all.
+    small, large = (
+        {
+            name: {key.rpartition(".")[2]: value for key, value in each.figures.items() if f".{name}." in key}
+            for name in pools
+        }
+        for each in results
+    )
+    assert small["even"] == {
+        "capacity_bytes": 250, "get_count": 30, "miss_count": 30, "hit_ratio": 0, "purged_bytes": 2800
+    }  # fmt: skip
+    assert large["even"]["capacity_bytes"] == 400
+    assert (large["even"]["miss_count"], large["even"]["hit_ratio"]) == (3, 0.9)
+    assert small["others"] == large["others"] | {"capacity_bytes": 650}
+    assert small["others"]["miss_count"] == 3
+    assert small["none"]["hit_ratio"] is None
+    assert results[0].figures["miss_count"] == 33
+    text = "\n".join(describe_results(Grid(variants, range(1, 2), make_requests), results, is_trace=False))
+    assert "even hit ratio  even misses  " in text
+    assert "others hit ratio  others misses" in text
+    assert "none misses" in text
+    assert "none hit ratio" not in text  # nothing is known of it
+    plain = run(vary(make_machine(), "users.limit_count=50"), range(1, 2))
+    assert not any(name.startswith("pool.") for name in plain[0].figures)
 
 
 def test_a_machine_on_which_requests_never_end_is_refused():
