@@ -10,6 +10,8 @@ file contains no user or file names:
     user, file      numbers; each request of an unknown user has its own user number, below 0
     size_bytes      bytes moved
     origin          where the file comes from: put, tape, disk or trace, as in `mart.trace_requests`
+    client, class_of_service
+                    only if they are asked for: the machine and the class of the transfer, null if not logged
 """
 
 import json
@@ -44,8 +46,8 @@ _READ: dict[str, pl.DataType | type[pl.DataType]] = {
     "submitted_at": pl.Datetime("us", "UTC"),
 }
 _QUERY = """
-    SELECT place, direction, interface, user_number, file_number, size_bytes, origin, is_origin_assumed,
-        left_out, submitted_at
+    SELECT trace.place, trace.direction, trace.interface, trace.user_number, trace.file_number,
+        trace.size_bytes, trace.origin, trace.is_origin_assumed, trace.left_out, trace.submitted_at{columns}
     FROM mart.trace_requests(
         archive => %(archive)s, since => %(since)s::timestamptz, until => %(until)s::timestamptz,
         interface => %(interface)s, direction => %(direction)s, client => %(client)s,
@@ -53,14 +55,24 @@ _QUERY = """
         retry_s => %(retry_s)s::double precision, files => %(files)s, zero_sizes => %(zero_sizes)s,
         largest_bytes => %(largest_bytes)s::bigint,
         unknown_origins => %(unknown_origins)s
-    )
-    ORDER BY place
+    ) AS trace
+    {join}
+    ORDER BY trace.place
+"""
+# What limits, priorities and pools of a machine can go by, besides the user.
+FURTHER = ("client", "class_of_service")
+_JOIN = """
+    LEFT JOIN mart.transfers
+        ON trace.transfer_id = transfers.transfer_id AND trace.ended_at = transfers.ended_at
 """
 
 
 @dataclass(frozen=True)
 class TraceRequest:
-    """The parameters of a trace, which are the arguments of `mart.trace_requests`; None means no limit."""
+    """The parameters of a trace: the arguments of `mart.trace_requests` (None means no limit), and columns.
+
+    `further` has the columns of `FURTHER` that the trace shall have, too.
+    """
 
     archive: str
     since: datetime | None = None
@@ -75,6 +87,7 @@ class TraceRequest:
     zero_sizes: Literal["one", "keep", "drop"] = "one"
     largest_bytes: int | None = None
     unknown_origins: Literal["disk", "tape", "drop"] = "disk"
+    further: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -98,10 +111,14 @@ def read_requests(connection: psycopg.Connection, archive: Archive, request: Tra
 
     Raises WorkloadError if the trace would contain no request.
     """
+    further = [name for name in FURTHER if name in request.further]
+    query = _QUERY.format(
+        columns="".join(f", transfers.{name}" for name in further), join=_JOIN if further else ""
+    )
     with connection.transaction():
         connection.execute("SET TRANSACTION READ ONLY")
         connection.execute("SET LOCAL work_mem = '64MB'")
-        found = read_frame(connection, _QUERY, asdict(request), _READ)
+        found = read_frame(connection, query, asdict(request), _READ | dict.fromkeys(further, pl.String()))
     reasons = found["left_out"].drop_nulls().value_counts().sort("left_out")
     left_out_counts = dict(zip(reasons["left_out"].to_list(), reasons["count"].to_list(), strict=True))
     rows = found.filter(pl.col("left_out").is_null())
@@ -116,7 +133,7 @@ def read_requests(connection: psycopg.Connection, archive: Archive, request: Tra
         request=request,
         rows=rows.select(
             ((submitted_at - submitted_at.first()).dt.total_microseconds() / 1e6).alias("submitted_s"),
-            *("submitted_at", "direction", "interface", "user", "file", "size_bytes", "origin"),
+            *("submitted_at", "direction", "interface", "user", "file", "size_bytes", "origin", *further),
         ),
         left_out_counts=left_out_counts,
         unknown_origin_count=int(rows["is_assumed"].sum()),

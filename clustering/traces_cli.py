@@ -10,6 +10,7 @@ import click
 
 from tapewise.clustering.archives import find_archive
 from tapewise.clustering.traces import (
+    FURTHER,
     SUFFIXES,
     Trace,
     TraceRequest,
@@ -84,6 +85,13 @@ _ORIGINS = {"disk": "assumed to be on disk", "tape": "assumed to be on tape"}
     " shows it; drop leaves the get out.",
 )
 @click.option(
+    "--with",
+    "further",
+    type=click.Choice(FURTHER),
+    multiple=True,
+    help="Also write this column, which limits, priorities or pools of a machine need; may be repeated.",
+)
+@click.option(
     "--output",
     required=True,
     type=click.Path(dir_okay=False, path_type=Path),
@@ -102,7 +110,8 @@ def trace(
     """Write the requests of an archive as a trace, which the simulator runs.
 
     The trace has one row per request, in the order of submission. It follows the rules by which Lawrence
-    Livermore made a scenario from its logs. It contains no user or file names. The command reads the
+    Livermore made a scenario from its logs. It contains no names of users or files, and those of
+    client machines only with --with client. The command reads the
     warehouse as the reading role.
 
     Example: tapewise workload trace --archive llnl --since 1998-05-01 --until 1998-05-15 --output may.parquet

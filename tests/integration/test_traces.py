@@ -17,9 +17,9 @@ import pytest
 from tapewise.clustering.archives import find_archive
 from tapewise.clustering.traces import METADATA_KEY, Trace, TraceRequest, read_requests, write_trace
 from tapewise.schema.database import Role, Warehouse
-from tapewise.schema.errors import WorkloadError
+from tapewise.schema.errors import TraceError, WorkloadError
 from tapewise.simulator.demand.traces import check_trace, inventory_of, read_trace
-from tapewise.simulator.machines import bundled_machine
+from tapewise.simulator.machines import bundled_machine, parse_machine
 from tapewise.simulator.runs import run_trace
 from tests.conftest import Site
 from tests.integration.example_archive import LOGS, load_example
@@ -215,6 +215,44 @@ def test_parquet_and_csv_are_the_same_demand(example: Example, tmp_path: Path):
         assert len(parquet.submitted_s) == trace.rows.height
         assert len(parquet.inventory) == trace.rows.filter(pl.col("origin") == "disk")["file"].n_unique()
         assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_what_limits_and_pools_go_by_comes_back_from_the_file(example: Example, tmp_path: Path):
+    """From both kinds of file, the columns are those of the transfers, and a machine uses them."""
+    both = ("class_of_service", "client")
+    trace = example.make(interface="hsi", largest_bytes=LARGEST_BYTES, further=both)
+    assert trace.rows.columns[-2:] == ["client", "class_of_service"]
+    plain = example.make(interface="hsi", largest_bytes=LARGEST_BYTES)
+    assert trace.rows.drop(both).equals(plain.rows)
+    expected = example.fetch(
+        "SELECT client, class_of_service, count(*) FROM mart.transfers WHERE interface = 'hsi'"
+        f" AND NOT is_failed AND size_bytes <= {LARGEST_BYTES} GROUP BY 1, 2"
+    )
+    succeeded = example.make(interface="hsi", largest_bytes=LARGEST_BYTES, further=both, failed="none")
+    transfers = Counter({(client, each): count for client, each, count in expected})
+    written = Counter(succeeded.rows.select("client", "class_of_service").rows())
+    # A transfer whose beginning is unknown is in no trace.
+    assert written <= transfers
+    assert (transfers - written).total() == succeeded.left_out_counts["unknown time"]
+    assert trace.rows["class_of_service"].n_unique() > 1
+    names = sorted({each for _, each, _ in expected if each is not None})
+    limits = {"client": {"default_count": 2}, "class_of_service": {"default_count": 3}}
+    tables = MACHINE.model_dump(exclude_unset=True) | {"limits": limits}
+    tables["disk"] = tables["disk"] | {
+        "pools": {"first": {"classes_of_service": names[:1], "capacity_bytes": 10**11}, "others": {}}
+    }
+    machine = parse_machine(tables, "limited")
+    runs = []
+    for name in ("trace.parquet", "trace.csv"):
+        write_trace(trace, tmp_path / name)
+        read = read_trace(tmp_path / name)
+        assert read["class_of_service"].cast(pl.String).equals(trace.rows["class_of_service"])
+        assert read["client"].equals(trace.rows["client"])
+        runs.append(run_trace(machine, read, seed=1, inventory=inventory_of(read)))
+    assert runs[0].jobs.equals(runs[1].jobs)
+    assert 0 < runs[0].totals.disk_pools[0].request_count < trace.rows.height
+    with pytest.raises(TraceError, match="class_of_service"):
+        run_trace(machine, plain.rows, seed=1)
 
 
 def test_the_machine_stages_what_came_from_tape(example: Example, nft: Trace, tmp_path: Path):
