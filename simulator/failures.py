@@ -39,8 +39,8 @@ class Failures(Part):
     moved_ratio: Ratio = 1.0
 
 
-def draw_failures(failures: Failures | None, count: int, *, seed: int) -> tuple[Integers, np.ndarray]:
-    """Draw how many tries of each job fail, and whether it is given up then.
+def draw_failures(failures: Failures | None, count: int, *, seed: int) -> Integers:
+    """Draw how many tries of each job fail; a job of which `most_retries` + 1 fail is given up then.
 
     With one seed, a job fails at least as often if the ratio is higher. Raises MachineError if the ratio is
     not a number yet.
@@ -49,9 +49,9 @@ def draw_failures(failures: Failures | None, count: int, *, seed: int) -> tuple[
         raise MachineError('failures: ratio = "as measured" needs the requests of an archive')
     drawn: Floats = np.random.default_rng([seed, 5]).random(count)
     if failures is None or failures.ratio == 0:
-        return np.zeros(count, np.int64), np.zeros(count, bool)
+        return np.zeros(count, np.int64)
     # The chance of k failures or more, one after the other, is ratio^k.
     chance = np.log(np.maximum(drawn, np.finfo(float).tiny)) / np.log(failures.ratio)
     failed = np.minimum(chance, 2.0 + failures.most_retries).astype(np.int64)
-    most = failures.most_retries + 1
-    return np.minimum(failed, most), failed >= most
+    most: Integers = np.minimum(failed, failures.most_retries + 1)
+    return most

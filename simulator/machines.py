@@ -235,6 +235,11 @@ class Machine(Part):
     @model_validator(mode="after")
     def _check_outages(self) -> Self:
         check_outages(self.outages, self.drive_counts, self.robot_count)
+        for number, outage in enumerate(self.outages):
+            if outage.fails_transfers and self.failures is None:
+                raise ValueError(
+                    f"outages.{number}: fails_transfers needs [failures], which says when they are repeated"
+                )
         return self
 
     @model_validator(mode="after")

@@ -24,6 +24,7 @@ from tapewise.simulator.kernel.tables import (
     ONE_DRIVE,
     POOL,
     ROBOTS,
+    TRANSFERS,
     Floats,
     Records,
     make_records,
@@ -42,7 +43,8 @@ class Outage(Part):
 
     It begins `begins_s` after the first request, or, `as measured`, whenever the log's archive was out of
     service. `count` is how many drives or robots are out (by default all), and `group` is the number of
-    their `[[tapes.drives]]` or silo, from 1.
+    their `[[tapes.drives]]` or silo, from 1. With `fails_transfers`, the transfers between clients and the
+    disk that are under way when it begins fail, and are tried again as `[failures]` says.
     """
 
     what: Literal["archive", "disk", "drives", "robots"]
@@ -52,6 +54,7 @@ class Outage(Part):
     every_s: Interval | None = None
     group: Count | None = None
     count: Count | None = None
+    fails_transfers: bool = False
 
     @model_validator(mode="after")
     def _check_fields(self) -> Self:
@@ -68,6 +71,8 @@ class Outage(Part):
             raise ValueError(f"group is for drives, not for the {self.what}")
         if self.count is not None and self.what not in ("drives", "robots"):
             raise ValueError(f"count is for drives and robots, not for the {self.what}")
+        if self.fails_transfers and self.what not in ("archive", "disk"):
+            raise ValueError(f"fails_transfers is for the archive and the disk, not for the {self.what}")
         return self
 
     def at(self, begins_s: float, ends_s: float) -> "Outage":
@@ -135,6 +140,8 @@ def list_windows(
 def _list_parts(
     outage: Outage, group_counts: Sequence[int], pools: Sequence[int] | None
 ) -> Iterator[tuple[int, int, int]]:
+    if outage.fails_transfers:
+        yield TRANSFERS, 0, 1
     if outage.what == "disk":
         yield DISK, 0, 1
     elif outage.what == "robots":
@@ -167,6 +174,9 @@ def make_changes(windows: Sequence[Window]) -> Records:
             steps += [(window.begins_s, count, 1), (window.ends_s, count, -1)]
     rows = []
     for (what, number), steps in units.items():
+        if what == TRANSFERS:  # they fail at the beginning, also of an outage within another one
+            rows += [(at_s, what, number, 1) for at_s in {at_s for at_s, _, step in steps if step > 0}]
+            continue
         active: Counter[int] = Counter()
         before = 0
         steps.sort()

@@ -185,7 +185,9 @@ class Run:
 
 @dataclass(frozen=True)
 class Result:
-    """The figures of one run of a study, by name (`grids.FIGURES`, and those of pools), and its variant's place.
+    """The figures of one run of a study, by name, and the place of its variant.
+
+    The names are `grids.FIGURES`, and those of the pools of the disk.
 
     A figure is None where the machine or the requests have no such thing. `is_warm` is whether the disk was
     in normal use from the beginning.

@@ -70,7 +70,7 @@ def make_world(machine: Machine, demand: Demand, *, seed: int, sample_s: float, 
     part.submitted_s, part.is_put = demand.submitted_s, demand.is_put
     part.user, part.file = demand.user, demand.file
     part.priority = demand.gates.priorities
-    part.fail_count, part.is_given_up = draw_failures(machine.failures, job_count, seed=seed)
+    part.fail_count = draw_failures(machine.failures, job_count, seed=seed)
     part.size_bytes = np.maximum(demand.size_bytes, machine.disk.smallest_transfer_bytes)
     bounds = [one.over_bytes for one in machine.ports.ranges]
     part.range = np.searchsorted(bounds, demand.size_bytes, side="left") - 1
@@ -117,8 +117,9 @@ def make_world(machine: Machine, demand: Demand, *, seed: int, sample_s: float, 
         heap_jobs=np.zeros(flow_count, np.int64),
         unstored=np.concatenate([unstored, np.zeros(file_count - len(unstored), np.int64)]),
         store_list=np.zeros(file_count, np.int64),
-        chosen=np.zeros(file_count, np.int64),
-        weights=np.zeros(file_count),
+        chosen=np.zeros(max(file_count, machine.ports.count), np.int64),
+        weights=np.zeros(max(file_count, machine.ports.count)),
+        broken=np.zeros(machine.ports.count, np.int64),
         rule=rule,
         store_silos=(store_draws.random(load_count) * silo_count).astype(np.int64),
         store_loads=_draw_loads(tapes, store_draws, load_count),
@@ -168,6 +169,7 @@ def _make_numbers(
     one.cartridge_queue = one.file_queue + len(demand.file_sizes)
     one.retry_queue = one.cartridge_queue + cartridge_count
     if machine.failures:
+        one.most_retries = machine.failures.most_retries
         one.retry_after_s, one.failed_share = machine.failures.retry_after_s, machine.failures.moved_ratio
     one.get_class = disk.chain_count
     one.stage_class = 2 * disk.chain_count

@@ -8,16 +8,17 @@ import numpy as np
 
 from tapewise.simulator.kernel.compiler import compiled
 from tapewise.simulator.kernel.disk import may_go, serve_space
-from tapewise.simulator.kernel.heaps import append_last, enter, pop_first
+from tapewise.simulator.kernel.heaps import append_last, enter, pop_first, sort_chosen
+from tapewise.simulator.kernel.sharing import stop_flows
 from tapewise.simulator.kernel.tables import DONE, LOST, RETRY, TRANSFER, World
 from tapewise.simulator.kernel.tokens import ask_tokens, release_tokens
 
 
 @compiled
 def end_try(world: World, job: int) -> None:
-    """End a try that fails: plan the next one, or give the request up."""
+    """End a try that fails, by chance or in an outage: plan the next one, or give the request up."""
     machine, state, record = world.machine[0], world.state[0], world.jobs[job]
-    record.fail_count -= 1
+    record.fail_count = max(0, record.fail_count - 1)
     record.failed_count += 1
     record.transfer_alone_s = 0.0
     state.failed_count += 1
@@ -26,12 +27,29 @@ def end_try(world: World, job: int) -> None:
     world.phase_counts[RETRY] += 1
     record.phase = RETRY
     release_tokens(world, job)
-    if record.fail_count == 0 and record.is_given_up:
+    if record.failed_count > machine.most_retries:
         _give_up(world, job)
         return
     record.retry_s = state.now_s + machine.retry_after_s
     append_last(world, machine.retry_queue, job)
     _plan_retry(world)
+
+
+@compiled
+def break_off(world: World) -> None:
+    """Let all transfers that are under way fail, in the order in which their requests came."""
+    count = 0
+    # The first classes are those of puts and gets; stages and stores go on.
+    for index in range(world.machine[0].stage_class):
+        count = stop_flows(world, index, count)
+    for place in range(count):
+        world.weights[place] = 0.0
+    sort_chosen(world, count)
+    # What is given up lets a waiting put begin, and a purge, which overwrites what was chosen.
+    for place in range(count):
+        world.broken[place] = world.chosen[place]
+    for place in range(count):
+        end_try(world, world.broken[place])
 
 
 @compiled

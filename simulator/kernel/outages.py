@@ -2,12 +2,14 @@
 
 While the whole archive is out of service, it is as if time stopped in it: flows do not move, and steps
 that have begun end later by as long as it lasts. Only requests still come, and wait. Without the disk, only
-flows stop. Drives and robots end what they have begun, and then begin nothing more.
+flows stop. Drives and robots end what they have begun, and then begin nothing more. If the machine file says
+so, the transfers under way fail when the archive or the disk goes out of service.
 """
 
 from tapewise.simulator.kernel.compiler import compiled
 from tapewise.simulator.kernel.drives import watch
-from tapewise.simulator.kernel.tables import ARCHIVE, DISK, ONE_DRIVE, OUT, POOL, World
+from tapewise.simulator.kernel.failures import break_off
+from tapewise.simulator.kernel.tables import ARCHIVE, DISK, ONE_DRIVE, OUT, POOL, TRANSFERS, World
 from tapewise.simulator.kernel.tapes import count_out
 from tapewise.simulator.kernel.tokens import admit_waiting
 
@@ -35,6 +37,8 @@ def make_changes(world: World) -> None:
         elif change.what == ONE_DRIVE:
             world.drives[change.number].is_out = change.out_count > 0
             watch(world, change.number)
+        elif change.what == TRANSFERS:
+            break_off(world)
         else:
             robots = world.movers[0]
             robots.free_count += robots.out_count - change.out_count

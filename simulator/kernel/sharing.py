@@ -39,6 +39,25 @@ def end_flow(world: World, index: int) -> int:
 
 
 @compiled
+def stop_flows(world: World, index: int, count: int) -> int:
+    """Remove all flows of class `index`, and write their jobs to `chosen` behind the first `count`."""
+    state, group = world.state[0], world.classes[index]
+    if group.flow_count == 0:
+        return count
+    for flow in range(group.flow_count):
+        world.chosen[count + flow] = world.flow_jobs[index, flow]
+    count += group.flow_count
+    group.flow_count = 0
+    place = 0
+    while world.active[place] != index:
+        place += 1
+    state.active_count -= 1
+    world.active[place] = world.active[state.active_count]
+    state.is_dirty = True
+    return count
+
+
+@compiled
 def find_next_end(world: World) -> tuple[float, int]:
     """Return the seconds until the next flow ends, and the class of this flow (-1 if no flow ends)."""
     found, least_s = -1, 0.0

@@ -66,7 +66,7 @@ DRIVE_STEPS = (
 ) = range(len(DRIVE_STEPS))  # fmt: skip
 
 # What a change of `World.changes` is about: what goes out of service or comes back.
-ARCHIVE, DISK, POOL, ONE_DRIVE, ROBOTS = range(5)
+ARCHIVE, DISK, POOL, ONE_DRIVE, ROBOTS, TRANSFERS = range(6)
 
 # The first columns of a sample; one column per phase and one per resource follow.
 SAMPLE_COLUMNS = ("sample_s", "disk_used_bytes", "busy_ports_count", "busy_drives_count")
@@ -105,6 +105,7 @@ DTYPES: dict[str, list[tuple[str, str]]] = {
         ("open_count", "i8"),
         ("repack_s", "f8"),  # how long a piece takes
         ("repack_every_s", "f8"),  # how often one is due; 0: never
+        ("most_retries", "i8"),
         ("retry_after_s", "f8"),
         ("failed_share", "f8"),  # of its bytes, which a try that fails moves
         ("sample_s", "f8"),
@@ -182,9 +183,8 @@ DTYPES: dict[str, list[tuple[str, str]]] = {
         ("ticket", "i8"),
         ("next", "i8"),
         ("is_staged", "?"),
-        ("fail_count", "i8"),  # how many of its tries will fail
+        ("fail_count", "i8"),  # how many of its tries will fail by chance
         ("failed_count", "i8"),  # how many have failed
-        ("is_given_up", "?"),  # after these
         ("is_failed", "?"),
         ("retry_s", "f8"),
         ("has_room", "?"),  # a put that was tried keeps its room on disk
@@ -345,6 +345,7 @@ class World(NamedTuple):
     store_list: Integers
     chosen: Integers  # files to be sorted by `weights`
     weights: Floats
+    broken: Integers  # the transfers that an outage breaks off
     rule: Program  # the weight of a file in a purge, of all pools one after the other
     store_silos: Integers
     store_loads: Floats

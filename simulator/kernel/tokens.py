@@ -56,6 +56,8 @@ def release_tokens(world: World, job: int) -> None:
                 _pass_gates(world, pop_first(world, gate))
     world.ports[port].is_busy = False
     world.state[0].busy_ports -= 1
+    if world.state[0].is_stopped:  # a transfer that the outage broke off
+        return
     chosen, first = -1, -1
     for k in range(len(world.ranges)):
         head = world.queues[machine.range_queue + k].head
