@@ -241,3 +241,24 @@ def test_the_last_third_is_compared_in_groups():
 def test_a_law_draws_nothing_where_nothing_is_asked():
     law = ReuseLaw(np.array([1.0]), np.array([1.0]), 10.0)
     assert law.draw(np.empty(0), np.random.default_rng(1)).size == 0
+
+
+def test_ghosts_of_some_files_are_those_made_from_them_whether_asked_for_or_not():
+    """What is asked for comes first, with the file's own number; the mirrored past has numbers below 0."""
+    asked = find_asked(
+        make_uses((0, "get", 1, 5, None), (10, "put", 2, 6, None), (20, "get", 3, 7, None),
+                  (30, "get", 4, 8, None), (40, "get", 2, 6, None))
+    )  # fmt: skip
+    ghosts = draw_ghosts(asked, MACHINE, tail=0.1, seed=1)
+    assert ghosts.asked_count == 3
+    parts = [ghosts.made_from(np.array(files)) for files in ([1, 2], [4, 3], [9])]
+    assert [(each.files >= 0).sum() for each in parts] == [each.asked_count for each in parts] == [1, 2, 0]
+    for each, files in zip(parts, ([1, 2], [3, 4], []), strict=True):
+        assert sorted(set(each.sources.tolist())) == files
+        assert each.files[: each.asked_count].tolist() == [file for file in files if file != 2]
+        # Each has the size and the age that it had among all.
+        for number, size, age_s in zip(each.files, each.sizes, each.ages_s, strict=True):
+            (place,) = np.flatnonzero(ghosts.files == number)
+            assert (ghosts.sizes[place], ghosts.ages_s[place]) == (size, age_s)
+        assert each.of_requests().files.tolist() == each.files[: each.asked_count].tolist()
+    assert sorted(np.concatenate([each.files for each in parts]).tolist()) == sorted(ghosts.files.tolist())
