@@ -20,7 +20,7 @@ from tapewise.simulator.uses import Uses, count_files
 
 
 def divide_uses(uses: Uses, machine: Machine) -> list[Uses]:
-    """Return the uses of each pool's files, in the order of the pools; the files are numbered anew.
+    """Return the uses of each pool's files, in the order of the pools; the files get other numbers.
 
     As in a run, a file is in the pool of the class of its first use. Raises SimulationError if no use has a
     class, or if no pool takes one of the classes.
