@@ -197,8 +197,8 @@ class Service:
             process = self._child = subprocess.Popen(
                 [
                     PROGRAMS / "gunicorn",
-                    *("--bind", f"127.0.0.1:{self.port}", "--workers", "1", "--worker-class", "gthread"),
-                    *("--threads", "8", "--timeout", "120", "superset.app:create_app()"),
+                    *("--config", FOLDER / "gunicorn_settings.py", "--bind", f"127.0.0.1:{self.port}"),
+                    "superset.app:create_app()",
                 ],
                 env=environment,
                 cwd=FOLDER,

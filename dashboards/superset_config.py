@@ -22,6 +22,7 @@ from reports import blueprint, write_reports
 from source_limits import write_limits
 from superset import config
 from viewers import ViewerSecurityManager
+from warming import read_interval_s
 
 
 def read_secret(name: str) -> str:
@@ -96,6 +97,7 @@ BLUEPRINTS = [blueprint]
 ROW_LIMIT = 10_000
 # The datasets call functions of mart with the dashboard's filters as arguments. Superset quotes a viewer's
 # filter values (`where_in`) before inserting them into the SQL, and the SQL's role may only read mart.
+read_interval_s()  # a wrong number ends the start
 write_limits()  # if tapewise.toml cannot be read, this ends the start and not each page
 JINJA_CONTEXT_ADDONS = {"source_limits": write_limits, "written_reports": write_reports}
 FEATURE_FLAGS = {"ENABLE_TEMPLATE_PROCESSING": True, "ALERT_REPORTS": False, "EMBEDDED_SUPERSET": False}

@@ -10,9 +10,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from freshness import find_last_change
-from reports import write_reports
-from source_limits import write_limits
+from freshness import find_state
 from superset.errors import ErrorLevel, SupersetError, SupersetErrorType
 from superset.exceptions import SupersetSecurityException
 from superset.security import SupersetSecurityManager
@@ -41,10 +39,10 @@ class ViewerSecurityManager(SupersetSecurityManager):
             )
 
     def get_rls_cache_key(self, datasource: Any) -> list[str]:
-        """Return what an answer depends on besides its query: the last change, limits and reports."""
+        """Return what an answer depends on besides its query, as part of its key."""
         key: list[str] = super().get_rls_cache_key(datasource)
         if str(datasource.database.uuid) == WAREHOUSE:
-            key = [*key, find_last_change(datasource.database), write_limits(), write_reports()]
+            key = [*key, *find_state(datasource.database)]
         return key
 
     def _find_known(self) -> set[str]:
