@@ -15,6 +15,8 @@ from typing import Any
 from urllib.parse import quote
 
 from colour_schemes import CATEGORICAL, LINES, SEQUENTIAL
+from connections import keep_connections, set_pool
+from events import ChangeLogger
 from flask import Flask, Response, redirect, request
 from jinja2 import ChoiceLoader, FileSystemLoader
 from parse_trees import keep_parse_trees
@@ -87,6 +89,7 @@ def _find_home() -> Response | None:
 
 def _prepare(app: Flask) -> None:
     app.before_request(_find_home)
+    keep_connections()
     keep_parse_trees()
     # Our templates come before Superset's own.
     app.jinja_loader = ChoiceLoader([FileSystemLoader(TEMPLATES), app.jinja_loader])
@@ -100,6 +103,8 @@ ROW_LIMIT = 10_000
 read_interval_s()  # a wrong number ends the start
 write_limits()  # if tapewise.toml cannot be read, this ends the start and not each page
 JINJA_CONTEXT_ADDONS = {"source_limits": write_limits, "written_reports": write_reports}
+DB_CONNECTION_MUTATOR = set_pool
+EVENT_LOGGER = ChangeLogger()
 FEATURE_FLAGS = {"ENABLE_TEMPLATE_PROCESSING": True, "ALERT_REPORTS": False, "EMBEDDED_SUPERSET": False}
 
 # There is no Redis and no Celery: a single process answers all requests, and its cache consists of files.

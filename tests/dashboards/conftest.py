@@ -57,8 +57,11 @@ def service() -> Iterator[Service]:
             )
         load_tapes(home)
         load_studies(home)
-        service.start()
-        yield service
+        with pytest.MonkeyPatch.context() as patch:
+            # Tests of what is in the cache must not depend on when the pages were last asked.
+            patch.setenv("TAPEWISE_WARM_EVERY_MIN", "0")
+            service.start()
+            yield service
     finally:
         service.stop()
         service.stop_warehouse()
