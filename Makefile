@@ -180,7 +180,7 @@ bench-reports: $(VENV)/dev.stamp  ## measure what each report of 10 million tran
 
 .PHONY: bench-pages
 bench-pages: $(VENV)/dev.stamp $(SUPERSET)/stamp  ## measure the pages of the dashboards through Superset, with 10 million transfers (6 GB of disk, minutes)
-	$(BIN)/python -m benchmarks.pages --limit-ms 150
+	$(BIN)/python -m benchmarks.pages --limit-ms 150 --limit-s 1.5
 
 .PHONY: docs
 docs: $(VENV)/dev.stamp  ## write the pages of docs/reference/ and the stub that are generated from the code

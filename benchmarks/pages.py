@@ -173,17 +173,24 @@ def open_warmed_pages(
             count = len(read_rounds(service))
             report.touch()
             os.utime(report, (number, number))
-            deadline = time.monotonic() + ROUND_LIMIT_S
-            while len(rounds := read_rounds(service)) == count:
-                if time.monotonic() > deadline:
-                    sys.exit(f"the pages were not asked within {ROUND_LIMIT_S} s; see {service.log_file}")
-                time.sleep(1)
-            print(rounds[-1], flush=True)
+            print(wait_for_round(service, count), flush=True)
             for name, slug in pages.items():
                 costs[name].append(open_once(service, browser, reader, slug))
     finally:
+        count = len(read_rounds(service))
         report.unlink()
+    wait_for_round(service, count)  # so that none is under way when more is measured
     return {name: Cost.least(each) for name, each in costs.items()}
+
+
+def wait_for_round(service: Service, count: int) -> str:
+    """Wait until more than `count` rounds have ended; return what the log says about the last."""
+    deadline = time.monotonic() + ROUND_LIMIT_S
+    while len(rounds := read_rounds(service)) <= count:
+        if time.monotonic() > deadline:
+            sys.exit(f"the pages were not asked within {ROUND_LIMIT_S} s; see {service.log_file}")
+        time.sleep(1)
+    return rounds[-1]
 
 
 def read_rounds(service: Service) -> list[str]:
