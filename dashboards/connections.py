@@ -12,7 +12,7 @@ from sqlalchemy.engine import Engine
 
 # A kept connection is tried before it is used, because the server may have been restarted. Limits of a role
 # apply to new connections, so none is kept for ever.
-POOL = {"pool_pre_ping": True, "pool_size": 8, "max_overflow": 20, "pool_recycle": 600}
+POOL = {"pool_pre_ping": True, "pool_size": 5, "max_overflow": 20, "pool_recycle": 600}
 
 
 def set_pool(url: Any, parameters: dict[str, Any], *_: Any) -> tuple[Any, dict[str, Any]]:
@@ -45,10 +45,13 @@ def keep_connections() -> None:
         if source == QuerySource.SQL_LAB:
             own: Engine = make_engine(self, catalog, schema, nullpool, source, sqlalchemy_uri)
             return own
-        key = (sqlalchemy_uri or self.sqlalchemy_uri_decrypted, self.extra, catalog, schema)
+        # The schema is set with each connection. So there is one pool, and a login's limit of ten suffices.
+        if catalog == self.url_object.database:
+            catalog = None
+        key = (sqlalchemy_uri or self.sqlalchemy_uri_decrypted, self.extra, catalog)
         with lock:
             if key not in engines:
-                engines[key] = make_engine(self, catalog, schema, False, source, sqlalchemy_uri)
+                engines[key] = make_engine(self, catalog, None, False, source, sqlalchemy_uri)
             return engines[key]
 
     def get_default_schema(self: Any, catalog: str | None) -> str | None:
