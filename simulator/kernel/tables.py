@@ -368,4 +368,5 @@ class World(NamedTuple):
 
 def make_records(name: str, count: int) -> Records:
     """Make a table of zeros."""
-    return np.zeros(count, DTYPES[name]).view(np.recarray)
+    # Aligned fields make the kernel a few percent faster.
+    return np.zeros(count, np.dtype(DTYPES[name], align=True)).view(np.recarray)
