@@ -14,6 +14,7 @@ from tapewise.schema.tables.mart import MartObject, read_mart
 from tapewise.schema.tables.mart_signatures import read_signature
 
 WIDTH = 100
+OF_COLUMNS = "by column or argument"
 # The end of a column's name gives its unit. The first match applies.
 _UNITS = {
     "_bytes_per_s": "bytes/s",
@@ -81,7 +82,7 @@ def _refuse(objects: list[MartObject], words: tuple[str, ...]) -> LookupFailedEr
 
 def _search(objects: list[MartObject], words: tuple[str, ...]) -> dict[str, list[MartObject]]:
     """Find what all words occur in, by where they occur first."""
-    found: dict[str, list[MartObject]] = {"by name": [], "by column": [], "by description": []}
+    found: dict[str, list[MartObject]] = {"by name": [], OF_COLUMNS: [], "by description": []}
     for each in objects:
         columns = " ".join((*each.metadata.columns, *each.metadata.arguments))
         texts = (each.metadata.gives, each.metadata.summary, *each.metadata.columns.values())
@@ -103,18 +104,19 @@ def _occurs(words: tuple[str, ...], text: str) -> bool:
 
 
 def _list_found(found: dict[str, list[MartObject]], words: tuple[str, ...]) -> list[str]:
-    """Like `_list`, by where the words occur, with the columns that have one in their name."""
+    """Like `_list`, by where the words occur, with the columns and arguments that have one in their name."""
     lines = []
     for where, group in found.items():
         lines.append(where)
         for each in group:
             lines.append(f"  {_call(each)}  {each.metadata.gives}{_mark(each)}")
-            if where == "by column":
+            if where == OF_COLUMNS:
+                named = {f"{name} =>": meaning for name, meaning in each.metadata.arguments.items()}
                 lines += [
                     line
-                    for column, meaning in each.metadata.columns.items()
-                    if any(_occurs((word,), column) for word in words)
-                    for line in _wrap(meaning, f"    {column}  ")
+                    for name, meaning in (named | each.metadata.columns).items()
+                    if any(_occurs((word,), name) for word in words)
+                    for line in _wrap(meaning, f"    {name}  ")
                 ]
     return lines
 

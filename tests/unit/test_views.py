@@ -129,7 +129,9 @@ def test_views_are_found_by_words() -> None:
     )
     assert all(len(line) <= 100 for line in columns.splitlines() if line.startswith("    "))
     # A word of the name and one of a column.
-    assert read_found("batches", "together")["by column"] == ["recall_batches"]
+    assert read_found("batches", "together")["by column or argument"] == ["recall_batches"]
+    # An argument is shown as it is given.
+    assert re.search(r"^  get_successions\(\)  .*\n    together_s =>  ", run("together").stdout, re.MULTILINE)
     assert "recall_latencies" in read_found("order-statistic")["by description"]
     documents = [json.loads(line) for line in run("--json", "lazy", "wait").stdout.splitlines()]
     assert {each["name"] for each in documents} == {
