@@ -216,7 +216,7 @@ CROSS JOIN LATERAL (
                 SELECT FROM mart.line_fates AS fates
                 WHERE fates.archive = asked.archive AND fates.fate = charts.fate
             ) THEN 'no line of this archive was ' || charts.fate
-            WHEN charts.view_name = 'failures' AND NOT EXISTS (
+            WHEN charts.view_name = 'morning_failures' AND NOT EXISTS (
                 SELECT FROM mart.morning_days(archive => asked.archive) AS days
                 INNER JOIN mart.day_cells AS cells
                     ON days.archive = cells.archive AND days.starts_on = cells.starts_on
