@@ -63,6 +63,7 @@ def check_first_look(service: Service, user: str, password: str, names: list[str
     return count
 
 
+@pytest.mark.study("dashboards")
 def test_a_first_look_finds_all_answers(warmed: Service, logins: dict[str, str]) -> None:
     asked = read_rounds(warmed)[-1]
     found = check_first_look(warmed, "viewer", logins["viewer"], list(DASHBOARDS))
@@ -71,6 +72,7 @@ def test_a_first_look_finds_all_answers(warmed: Service, logins: dict[str, str])
     assert check_first_look(warmed, "admin", logins["admin"], ["morning", "overview"])
 
 
+@pytest.mark.study("dashboards")
 def test_answers_are_asked_for_again_after_a_load(
     warmed: Service, warehouse: Warehouse, viewer: Api, logins: dict[str, str], tmp_path: Path
 ) -> None:
