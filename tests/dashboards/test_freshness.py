@@ -54,6 +54,10 @@ def test_a_new_archive_is_listed_at_once(service: Service, viewer: Api, tmp_path
         run(service, "ingest", *new, log)
         second = ask(viewer, "source_states", ["source", "line_count"])
         assert not second["is_cached"] and second["data"] != first["data"]
+        # Charts show how old the recounts of files are.
+        assert ask(viewer, "source_states", ["source", "line_count"])["is_cached"]
+        run(service, "refresh")
+        assert not ask(viewer, "source_states", ["source", "line_count"])["is_cached"]
     finally:
         run(service, "archives", "drop", "new", "--yes")
     assert {row["archive"] for row in ask(viewer, "archives", ["archive"])["data"]} == {
