@@ -1832,8 +1832,9 @@ class Mart:
 
         The blocks of time that a comparison uses, and what each adds to the figures that
         mart.compared_means draws. A figure is the factor times the sum of the numerators, divided by
-        the sum of the denominators. Blocks without any request are included. The first block begins
-        with the first request, and the last block ends when the last request ends.
+        the sum of the denominators; the dispersion and the geometric mean are computed from this ratio.
+        Blocks without any request are included. The first block begins with the first request, and the
+        last block ends when the last request ends.
 
         Args:
             a: the first archive
@@ -3373,7 +3374,8 @@ class Mart:
         some days later if it goes on like that: a straight line through the weeks, by least squares.
         The 95 % intervals come from how much the weeks differ from the line. What changes otherwise,
         such as a figure that doubles every year or a step after an upgrade, is not seen; give a range
-        that begins after it. Days whose report lacks the figure do not count, and not as 0.
+        that begins after it. Of a hundred figures without a trend, about five are called rising or
+        falling by chance. Days whose report lacks the figure do not count, and not as 0.
 
         Args:
             archive: only this archive (null = all)
