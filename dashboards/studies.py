@@ -141,30 +141,34 @@ FROM (
     ) AS runs
 ) AS found"""
 
-# The curves, and as a level line what the machine file's own disk misses: with its own rule if that was
-# replayed, or else with the first one by name.
+# The curves, and as a level line what the machine file's own disk or pool misses: with its own rule if that was
+# replayed, or else with the first one by name. A line's name begins with its pool, whose names have no colons,
+# so two pools are never one line.
 _CURVES = """
 SELECT
-    curves.policy AS curve,
+    concat('pool ' || curves.pool || ': ', curves.policy) AS curve,
     curves.capacity_bytes,
     curves.miss_ratio
 FROM mart.cache_curves AS curves
 WHERE curves.study = (SELECT chosen.study FROM chosen)
 UNION ALL
-SELECT 'disk as in the file', sizes.capacity_bytes, own.miss_ratio
+SELECT
+    coalesce('pool ' || own.pool || ': as in the file', 'disk as in the file'),
+    sizes.capacity_bytes,
+    own.miss_ratio
 FROM (
-    SELECT curves.study, curves.miss_ratio
+    SELECT DISTINCT ON (curves.pool)
+        curves.pool,
+        curves.miss_ratio
     FROM mart.cache_curves AS curves
     WHERE curves.study = (SELECT chosen.study FROM chosen) AND curves.is_as_in_file
-    ORDER BY
-        curves.policy = (SELECT min(runs.machine #>> '{purge,policy}') FROM runs) DESC NULLS LAST,
-        curves.policy
-    LIMIT 1
+    ORDER BY curves.pool, curves.is_policy_as_in_file DESC, curves.policy
 ) AS own
 INNER JOIN (
-    SELECT DISTINCT curves.study, curves.capacity_bytes
+    SELECT DISTINCT curves.pool, curves.capacity_bytes
     FROM mart.cache_curves AS curves
-) AS sizes ON own.study = sizes.study"""
+    WHERE curves.study = (SELECT chosen.study FROM chosen)
+) AS sizes ON own.pool IS NOT DISTINCT FROM sizes.pool"""
 
 _FIGURES = """
 SELECT
@@ -219,7 +223,13 @@ SELECT
     CASE
         WHEN bool_and(runs.demand = 'archive') THEN concat(
             'no curve is kept; run `tapewise simulate cache --archive ', {archive},
-            ' --sizes 100GB..100TB --policies lru,gdsf --keep ', {study}, '`'
+            ' --sizes 100GB..100TB --policies lru,gdsf --keep ', {study}, '`',
+            -- The first pool by name; a disk without pools has none.
+            ', and for a pool of the disk add `--machine FILE --pool ' || (
+                SELECT min(pools.name)
+                FROM runs
+                CROSS JOIN LATERAL jsonb_object_keys(runs.machine #> '{{disk,pools}}') AS pools (name)
+            ) || '`'
         )
         ELSE 'the requests are not those of an archive, which is what curves are replayed from'
     END
@@ -304,11 +314,12 @@ _OPTION = {
 _NAME = {"option": "what was changed in the machine file, as typed"}
 METADATA: dict[str, dict[str, Any]] = {
     "study_curves": {
-        "summary": "What disks of other sizes and rules would have missed of a study's gets.",
-        "one_row_is": "one row per size and rule, and one with what the machine file's own disk misses",
+        "summary": "What disks or pools of other sizes and rules would have missed of a study's gets.",
+        "one_row_is": "one row per pool, size and rule, and one with what the machine file's own disk or pool misses",
         "columns": {
-            "curve": "rule by which the disk drops files, or `disk as in the file`",
-            "capacity_bytes": "size of the disk",
+            "curve": "the pool, if the sizes are those of one, and the rule by which files are dropped;"
+            " or `disk as in the file`, or that of the pool",
+            "capacity_bytes": "size of the disk or pool",
             "miss_ratio": "share of the gets that missed",
         },
     },

@@ -18,7 +18,7 @@ from tapewise.simulator.capacities import Sizes, TypedSizes, format_size
 from tapewise.simulator.descriptions import style_warning
 from tapewise.simulator.disks import DiskPool
 from tapewise.simulator.inputs import describe_options
-from tapewise.simulator.kept_curves import find_curve_study, keep_curves
+from tapewise.simulator.kept_curves import check_pools, find_curve_study, keep_curves
 from tapewise.simulator.locks import Locks, find_locks, find_pool_locks
 from tapewise.simulator.machines import Machine, find_machine
 from tapewise.simulator.policies import POLICIES, Policy, TypedPolicies
@@ -89,8 +89,8 @@ _UNLOCKED_FIELDS = (
     "--keep",
     "study_name",
     metavar="STUDY",
-    help="Keep the curves with this kept study of the archive's requests, instead of those that it had."
-    "  Its machine's disk is one of the sizes.",
+    help="Keep the curves with this kept study of the archive's requests, instead of those that it had, or had"
+    " of --pool.  Its machine's disk or pool is one of the sizes.",
 )
 @click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON object per rule and size, each on its own line."
@@ -137,8 +137,6 @@ def cache(
     machine = find_machine(machine_name) if machine_name is not None else None
     if pool_name is not None and machine is None:
         raise click.UsageError("--pool needs --machine, whose disk has the pool")
-    if pool_name is not None and study_name is not None:
-        raise click.UsageError("--keep keeps curves of a whole disk, not of one --pool")
     if empty_start and (changes or (machine and pool_name is None)):
         raise click.UsageError("--empty-start assumes no locks, so give neither a machine nor locks")
     # The compiler takes seconds to load; the other commands need not wait for it.
@@ -157,7 +155,10 @@ def cache(
         if study_name is not None:
             with closing(warehouse.connect(Role.LOADER)) as loader:
                 study = find_curve_study(loader, study_name, archive)
-            capacities = sorted({*capacities, study.capacity_bytes})
+            if machine and pool:
+                check_pools(study, machine)
+            own_bytes = pool.capacity_bytes if pool else study.capacity_bytes
+            capacities = sorted({*capacities, own_bytes})
         with closing(warehouse.connect(Role.READER)) as reader:
             uses = read_uses(reader, archive, since=since, until=until)
         if machine and pool:
@@ -168,7 +169,7 @@ def cache(
             marks = asdict(locks) if locks else {"empty_start": True}
             options = describe_options(**marks, since=since, until=until)
             with closing(warehouse.connect(Role.LOADER, autocommit=True)) as loader:
-                keep_curves(loader, study, found, options, now=datetime.now(UTC))
+                keep_curves(loader, study, pool_name, found, options, now=datetime.now(UTC))
     if uses.left_out_count:
         click.echo(
             f"Left out: {uses.left_out_count:,} gets: the logs do not say which file they read, or its size.",

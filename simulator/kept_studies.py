@@ -97,6 +97,12 @@ def _dump(machine: Machine) -> dict[str, Any]:
     tables = machine.model_dump(mode="json")
     # A study may change it, although it is not a field of a machine file.
     tables["disk"][CAPACITY.split(".")[1]] = machine.disk.capacity_bytes
+    # The rules as curves name them.
+    if machine.purge is not None:
+        tables["purge"]["policy"] = machine.purge.policy
+    for pool in machine.disk_pools:
+        if machine.disk.pools and pool.purge is not None:
+            tables["disk"]["pools"][pool.name]["policy"] = pool.purge.policy
     return tables
 
 

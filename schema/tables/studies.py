@@ -220,8 +220,10 @@ study_curves = sa.Table(
     sa.Column("plain_miss_count", sa.BigInteger),
     sa.Column("options", JSONB, nullable=False),
     instant("replayed_at"),
+    # '' for curves of a whole disk.
+    sa.Column("pool", sa.Text, primary_key=True),
     schema="studies",
-    comment="One row per study, rule and size of a disk: what that disk would have missed",
+    comment="One row per study, pool, rule and size: what a disk or pool of that size would have missed",
 )
 
 file_recounts = sa.Table(

@@ -196,7 +196,8 @@ def test_curves_are_kept_with_a_study_of_the_same_archive(tapewise, home: Path, 
         assert read() == []
 
 
-def test_a_pool_misses_what_a_replay_of_its_own_files_misses(tapewise, tmp_path: Path) -> None:
+def load_pooled_log(tapewise, folder: Path) -> list[tuple[datetime, str, str, int]]:
+    """Load a log of files with three classes of service; file /data/N is put in class N % 3."""
     dice = random.Random(3)
     lines, transfers, sizes = [], [], {}
     for second in range(400):
@@ -212,10 +213,15 @@ def test_a_pool_misses_what_a_replay_of_its_own_files_misses(tapewise, tmp_path:
             f"\t{size / 500:.1f}\t{cos}\t{ends}\t6004\n"
         )
         transfers.append((at, direction, path, size))
-    (tmp_path / "hsi.log").write_text("".join(lines))
+    (folder / "hsi.log").write_text("".join(lines))
     named = ("--archive", "pooled", "--kind", "synthetic", "--timezone", "UTC")
     loaded = tapewise("ingest", *named, "--format", "hsi", "hsi.log")
     assert (loaded.returncode, loaded.stderr) == (0, "")
+    return transfers
+
+
+def test_a_pool_misses_what_a_replay_of_its_own_files_misses(tapewise, tmp_path: Path) -> None:
+    transfers = load_pooled_log(tapewise, tmp_path)
     machine = tapewise("simulate", "machine", "sdsc-hpss-1998").stdout
     pools = '[disk.pools.low]\nclasses_of_service = ["0", "1"]\ncapacity_bytes = 20000\nrank = "fifo"\n'
     (tmp_path / "m.toml").write_text(machine + pools + "[disk.pools.others]\n")
@@ -243,10 +249,77 @@ def test_a_pool_misses_what_a_replay_of_its_own_files_misses(tapewise, tmp_path:
         (command, 1, "--pool NAME varies the size of one of them"),
         ((*command, "--pool", "none"), 1, "has no pool none"),
         ((*command[:4], *command[6:], "--pool", "low"), 2, "--pool needs --machine"),
-        ((*command, "--pool", "low", "--keep", "any"), 2, "not of one --pool"),
+        ((*command, "--pool", "low", "--keep", "any"), 1, "no study is called 'any'"),
     ):
         refused = tapewise(*words)
         assert (refused.returncode, message in refused.stderr) == (status, True)
+
+
+def test_curves_of_pools_are_kept_by_pool(tapewise, home: Path, tmp_path: Path) -> None:
+    """Each pool's curves replace its own, and those of another time or without locks."""
+    load_pooled_log(tapewise, tmp_path)
+    machine = tapewise("simulate", "machine", "sdsc-hpss-1998").stdout
+    for name, value in (("lv_bytes", 40_000), ("largest_file_bytes", 5000)):
+        machine = re.sub(f"(?m)^{name} = .*", f"{name} = {value}", machine)
+    pools = '[disk.pools.low]\nclasses_of_service = ["0"]\ncapacity_bytes = 100000\nrank = "fifo"\n'
+    pools += "[disk.pools.others]\n"
+    (tmp_path / "m.toml").write_text(machine + pools)
+    (tmp_path / "wider.toml").write_text(machine + pools.replace("100000", "150000"))
+    (tmp_path / "other.toml").write_text(machine + pools.replace('["0"]', '["1"]'))
+    study = ("simulate", "study", "--machine", "m.toml", "--trace", "pooled", "--measured-on", "m.toml")
+    made = tapewise(*study, "--name", "divided", "--seeds", "1", "users.limit_count=1")
+    assert made.returncode == 0, made.stderr
+    command = ("simulate", "cache", "--archive", "pooled", "--keep", "divided", "--json")
+
+    with (
+        open_ready_warehouse(Settings(home=home)) as warehouse,
+        warehouse.connect(Role.READER, autocommit=True) as reader,
+    ):
+
+        def keep(*options: str) -> list[tuple[Any, ...]]:
+            printed = tapewise(*command, *options)
+            assert printed.returncode == 0, printed.stderr
+            rows = [json.loads(line) for line in printed.stdout.splitlines()]
+            names = ("pool", "policy", "capacity_bytes", "get_count", "miss_count", "miss_bytes")
+            found = {tuple(row.get(name) for name in names) for row in rows}
+            # The row of the other pool as in the machine file is a point, and not kept.
+            return sorted(row for row in found if row[0] == (options[1] if "--pool" in options else None))
+
+        def read(is_as_in_file: str = "TRUE") -> list[tuple[Any, ...]]:
+            return reader.execute(
+                "SELECT pool, policy, capacity_bytes, get_count, miss_count, miss_bytes"
+                f" FROM mart.cache_curves WHERE {is_as_in_file} ORDER BY pool, policy, capacity_bytes".encode()
+            ).fetchall()
+
+        of_pool = ("--machine", "m.toml", "--sizes", "4kB")
+        low = keep("--pool", "low", *of_pool, "--policies", "lru,fifo")
+        assert [row[1:3] for row in low] == [
+            *(("fifo", 4000), ("fifo", 100_000)),
+            *(("lru", 4000), ("lru", 100_000)),
+        ]
+        assert read() == low
+        others = keep("--pool", "others", *of_pool, "--high-ratio", "0.9")
+        assert [row[1:3] for row in others] == [("size_age", 4000), ("size_age", 180_000)]
+        assert read() == [*low, *others]
+        assert [row[:3] for row in read("is_as_in_file AND is_policy_as_in_file")] == [
+            *(("low", "fifo", 100_000), ("others", "size_age", 180_000)),
+        ]
+        # Another curve of the pool, and one of all files on one disk.
+        low = keep("--pool", "low", *of_pool, "--policies", "gdsf")
+        whole = keep("--sizes", "4kB")
+        assert [row[1:3] for row in whole] == [("lru", 4000), ("lru", 280_000)]
+        assert read() == [*low, *others, *whole]
+        for name in ("wider.toml", "other.toml"):
+            refused = tapewise(*command, "--pool", "low", "--machine", name, "--sizes", "4kB")
+            assert (refused.returncode, "is not divided as that of study" in refused.stderr) == (1, True)
+        # Gets of another time, and files that nothing locks, are not compared with these.
+        early = keep("--pool", "low", *of_pool, "--until", "2019-01-01")
+        assert read() == early
+        others = keep("--pool", "others", *of_pool, "--until", "2019-01-01")
+        assert read() == [*early, *others]
+        free = keep("--pool", "others", *of_pool, "--until", "2019-01-01", "--empty-start")
+        assert read() == free
+    assert tapewise("simulate", "studies", "--drop", "divided").returncode == 0
 
 
 def replay_locked(transfers: list[tuple[datetime, str, str, int]], capacity: int) -> tuple[int, int]:

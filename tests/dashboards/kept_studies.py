@@ -18,6 +18,16 @@ CAUSES = ("user", "limit", "failed", "port", "file", "drive", "space", "contenti
 # The disk of the machine file is one of the sizes, and its rule one of the rules.
 SIZE, RULE = 42_000_000_000, "gdsf"
 MACHINE = {"prices": {"currency": "EUR"}, "disk": {"capacity_bytes": SIZE}, "purge": {"policy": RULE}}
+# In the second pool, the file's rule was not replayed.
+POOLS = {"small": {"capacity_bytes": 5 * 10**9, "policy": "lru"}, "others": {"policy": "size_age"}}
+POOL_CURVES = [
+    ("others", "belady", 37 * 10**9, 120),
+    ("others", "lru", 37 * 10**9, 140),
+    ("others", "lru", 80 * 10**9, 90),
+    ("small", "belady", 5 * 10**9, 40),
+    ("small", "lru", 5 * 10**9, 70),
+    ("small", "lru", 21 * 10**9, 30),
+]
 CURVES = [
     (policy, capacity_bytes, round(worst * share))
     for policy, worst in (("belady", 500), ("fifo", 760), ("gdsf", 650), ("lru", 700), ("size_age", 720))
@@ -35,8 +45,8 @@ def insert_studies(loader: psycopg.Connection) -> None:
     for policy, capacity_bytes, miss_count in CURVES:
         loader.execute(
             "INSERT INTO studies.study_curves (study_id, policy, capacity_bytes, get_count, miss_count,"
-            " miss_bytes, first_count, options, replayed_at)"
-            " SELECT id, %s, %s, 800, %s, 0, 100, '{}', created_at FROM studies.simulation_studies"
+            " miss_bytes, first_count, options, replayed_at, pool)"
+            " SELECT id, %s, %s, 800, %s, 0, 100, '{}', created_at, '' FROM studies.simulation_studies"
             " WHERE name = %s",
             [policy, capacity_bytes, miss_count, NEWEST],
         )

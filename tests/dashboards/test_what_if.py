@@ -7,12 +7,23 @@ from typing import Any
 
 import psycopg
 import pytest
+from psycopg.types.json import Jsonb
 
 from tapewise.dashboards.studies import write_study
 from tapewise.schema.database import Role, Warehouse
 from tests.dashboards.api import Api
 from tests.dashboards.assets import CHARTS, DATASETS, OF_STUDIES, Choice
-from tests.dashboards.kept_studies import CAUSES, CURVES, NEWEST, OLDER, RULE, SIZE, insert_studies
+from tests.dashboards.kept_studies import (
+    CAUSES,
+    CURVES,
+    NEWEST,
+    OLDER,
+    POOL_CURVES,
+    POOLS,
+    RULE,
+    SIZE,
+    insert_studies,
+)
 from tests.dashboards.test_charts import dataset_id
 
 # In the order of the page: numbers are compared as such, not as text.
@@ -137,6 +148,40 @@ def test_curves_show_what_other_disks_miss_and_the_machine_files_own(viewer: Api
     } == near(shown)
     # The other study has none; test_empty_charts_have_a_reason has the note about it.
     assert ask(viewer, "study_curves", OLDER) == []
+
+
+def test_curves_of_pools_are_lines_of_their_own(warehouse: Warehouse) -> None:
+    with warehouse.connect(Role.OWNER) as owner:
+        owner.execute(
+            "UPDATE studies.simulation_studies SET machine = jsonb_set(machine, '{disk,pools}', %s)"
+            " WHERE name = %s",
+            [Jsonb(POOLS), NEWEST],
+        )
+        for pool, policy, capacity_bytes, miss_count in POOL_CURVES:
+            owner.execute(
+                "INSERT INTO studies.study_curves (study_id, policy, capacity_bytes, get_count, miss_count,"
+                " miss_bytes, first_count, options, replayed_at, pool)"
+                " SELECT id, %s, %s, 200, %s, 0, 100, '{}', created_at, %s FROM studies.simulation_studies"
+                " WHERE name = %s",
+                [policy, capacity_bytes, miss_count, pool, NEWEST],
+            )
+        rows = owner.execute(write_study("study_curves", with_filters=False).encode()).fetchall()
+        owner.execute("DELETE FROM studies.study_curves")
+        notes = owner.execute(write_study("study_notes", with_filters=False).encode()).fetchall()
+        owner.rollback()
+    shown = {(policy, capacity_bytes): miss_count / 800 for policy, capacity_bytes, miss_count in CURVES}
+    shown |= {("disk as in the file", size): shown[RULE, SIZE] for _, size in shown}
+    shown |= {
+        (f"pool {pool}: {policy}", capacity_bytes): miss_count / 200
+        for pool, policy, capacity_bytes, miss_count in POOL_CURVES
+    }
+    # A level line for each pool: its own rule, or the first one, at the size that it has in the file.
+    shown |= {("pool small: as in the file", size): 70 / 200 for size in (5 * 10**9, 21 * 10**9)}
+    shown |= {("pool others: as in the file", size): 120 / 200 for size in (37 * 10**9, 80 * 10**9)}
+    assert len(rows) == len(shown)  # no line has two points of a size
+    assert {(curve, capacity_bytes): ratio for curve, capacity_bytes, ratio in rows} == near(shown)
+    (note,) = [note for _, chart, note in notes if chart == "Misses by size of disk"]
+    assert note.endswith("`, and for a pool of the disk add `--machine FILE --pool others`")
 
 
 @pytest.mark.parametrize("study", [NEWEST, OLDER])

@@ -334,6 +334,25 @@ def test_removals_are_counted_again_but_forgotten_days_stay(warehouse: Warehouse
     assert read() == (["2000-01-01"], 0)
 
 
+def test_kept_curves_remain_those_of_whole_disks(warehouse: Warehouse):
+    def connect() -> psycopg.Connection:
+        return warehouse.connect(Role.OWNER)
+
+    def read() -> list[tuple[object, ...]]:
+        with connect() as connection:
+            return connection.execute(
+                "SELECT pool, policy, capacity_bytes FROM mart.cache_curves ORDER BY 1, 2, 3"
+            ).fetchall()
+
+    with connect() as connection:
+        curves = [{}, {"policy": "fifo"}, {"pool": "small"}, {"pool": "small", "capacity_bytes": 2}]
+        insert_rows(connection, {"simulation_studies": [{}], "study_curves": curves})
+    assert len(read()) == 4
+    downgrade(connect, "0051")
+    upgrade(connect)
+    assert read() == [(None, "fifo", 1000), (None, "lru", 1000)]
+
+
 def test_a_later_revision_upgrades_and_downgrades_with_data(
     warehouse: Warehouse, load, tmp_path: Path, request: pytest.FixtureRequest
 ):

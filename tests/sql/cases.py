@@ -375,6 +375,7 @@ _DEFAULTS: dict[str, Row] = {
         "miss_count": 4,
         "miss_bytes": 400,
         "first_count": 1,
+        "pool": "",
         "options": "{}",
         "replayed_at": "2000-02-01T00:00:00Z",
     },
