@@ -778,9 +778,11 @@ class Mart:
         self,
         *,
         study: Values = None,
+        pool: Values = None,
         policy: Values = None,
         capacity_bytes: Values = None,
         is_as_in_file: Values = None,
+        is_policy_as_in_file: Values = None,
         get_count: Values = None,
         miss_count: Values = None,
         miss_ratio: Values = None,
@@ -794,19 +796,22 @@ class Mart:
         options: Values = None,
         replayed_at: Values = None,
     ) -> pl.DataFrame:
-        """One row per study, rule and size of a disk.
+        """One row per study, pool, rule and size.
 
-        Miss-ratio curves of kept studies: how many gets of the study's archive a disk of each size
-        would have missed, as `tapewise simulate cache --keep` has replayed them. A curve needs no
-        machine besides its disk, so it says nothing about waits.
+        Miss-ratio curves of kept studies: how many gets of the study's archive a disk of each size, or
+        a pool of it, would have missed, as `tapewise simulate cache --keep` has replayed them. A curve
+        needs no machine besides its disk, so it says nothing about waits.
 
         Each column is also an argument: a value, or a list of values, that rows must have there.
 
         Columns:
             study: name of the study
-            policy: rule by which the disk chooses the files to drop, or its formula
-            capacity_bytes: size of the disk
-            is_as_in_file: whether this is the size of the disk in the study's machine file
+            pool: the pool of the machine's disk whose size this is, and whose files' gets are counted;
+                null for curves of a whole disk, which has all files
+            policy: rule by which the disk or pool chooses the files to drop, or its formula
+            capacity_bytes: size of the disk or pool
+            is_as_in_file: whether the disk or pool has this size in the study's machine file
+            is_policy_as_in_file: whether the disk or pool has this rule in the study's machine file
             get_count: gets that were replayed and counted
             miss_count: of these, gets that did not find their file on the disk
             miss_ratio: miss_count as a share of get_count
@@ -827,10 +832,10 @@ class Mart:
 
         In SQL:
 
-            SELECT policy, capacity_bytes, miss_ratio
+            SELECT pool, policy, capacity_bytes, miss_ratio
             FROM mart.cache_curves
             WHERE study = 'hpss on LLNL UniTree 1998'
-            ORDER BY policy, capacity_bytes
+            ORDER BY pool, policy, capacity_bytes
         """
 
     def cache_hits(
