@@ -177,7 +177,13 @@ def _describe_library(library: Library) -> Iterator[str]:
         f" then it stays {recalls.lazy_s:g} s"
     )
     if repack := library.repack:
-        yield f"  repack: {repack.drive_ratio:.1%} of the drives' time, in pieces of {repack.piece_s:g} s"
+        if repack.drive_ratio:
+            what = f"{repack.drive_ratio:.1%} of the drives' time"
+        else:
+            volumes = (repack.volumes or {}).values()
+            drive_count = min(repack.most_drives or library.drive_count, library.drive_count)
+            what = f"{len(volumes):,} volumes with {format_size(sum(volumes))}, on {drive_count:,} drives at most"
+        yield f"  repack: {what}, in pieces of {repack.piece_s:g} s"
     yield _describe_store(library.store)
 
 
@@ -479,6 +485,13 @@ def _describe_tapes(
         + (f", out of service {hours['out']:,.1f}" if hours.get("out") else "")
         + (f", repack {hours['repack']:,.1f}" if hours.get("repack") else "")
     )
+    if repack := tapes.get("repack"):
+        ended_s = repack["ended_s"]
+        yield (
+            f"  repack: {repack['volume_count']:,} volumes onto {repack['blank_count']:,} blank cartridges;"
+            f" {format_size(repack['read_bytes'])} read, {format_size(repack['written_bytes'])} written, "
+            + ("not ended" if ended_s is None else f"ended {ended_s / 3600:,.1f} h after the first request")
+        )
     if recalls:
         yield (
             f"  a recall waits {tapes['mean_drive_wait_s']:,.1f} s for a drive,"

@@ -124,15 +124,30 @@ class Writes(Part):
 
 
 class Repack(Part):
-    """Copying cartridges in the background, with the lowest priority.
+    """Copying cartridges in the background, with the lowest priority, in pieces of `piece_s`.
 
-    It wants `drive_ratio` of the time of all drives, from the first to the last request, in pieces of
-    `piece_s`. A piece begins when it is due and a drive is empty for which no cartridge waits; it is not
-    interrupted. What is late is made up for when drives are empty.
+    With `drive_ratio`, it wants this share of the time of all drives, from the first to the last request. A
+    piece begins when it is due and a drive is empty for which no cartridge waits; it is not interrupted. What
+    is late is made up for when drives are empty.
+
+    With `volumes`, the cartridges of that name, with so many bytes, are read in this order, and what was read is
+    written to as few blank ones as can hold it, by at most `most_drives` at a time (all, if omitted). A drive
+    goes on with a cartridge until another one waits that it serves, but at least for a piece. They hold none of the
+    trace's files.
     """
 
-    drive_ratio: Ratio
     piece_s: Interval
+    drive_ratio: Ratio | None = None
+    volumes: Annotated[dict[str, Bytes] | None, Field(min_length=1, max_length=100_000)] = None
+    most_drives: Count | None = None
+
+    @model_validator(mode="after")
+    def _check_kind(self) -> Self:
+        if (self.drive_ratio is None) == (self.volumes is None):
+            raise ValueError("give drive_ratio, or volumes with their bytes")
+        if self.most_drives is not None and self.volumes is None:
+            raise ValueError("most_drives belongs to volumes")
+        return self
 
 
 def _add_kinds(drives: Sequence[Drives]) -> int:
@@ -173,6 +188,19 @@ class Library(Part):
         shares = sum(tier.share_ratio for tier in self.tiers)
         if shares > 1 + 1e-9:
             raise ValueError(f"tiers: share_ratio is {shares:g} in all, which is more than 1")
+        return self
+
+    @model_validator(mode="after")
+    def _check_volumes(self) -> Self:
+        volumes = (self.repack and self.repack.volumes) or {}
+        for name, size_bytes in volumes.items():
+            if size_bytes > self.cartridges.capacity_bytes:
+                raise ValueError(
+                    f"repack.volumes.{name}: {size_bytes} bytes are more than"
+                    f" cartridges.capacity_bytes ({self.cartridges.capacity_bytes})"
+                )
+        if volumes and not _add_kinds(self.drives) & WRITE:
+            raise ValueError("repack.volumes need a drive that may write")
         return self
 
     @model_validator(mode="after")

@@ -57,13 +57,27 @@ class Level:
 
 
 @dataclass(frozen=True)
+class RepackTotals:
+    """What became of the cartridges that the machine file lists for repack, and of those that they are copied to.
+
+    `ended_s` is when the last byte was written, after the first request; None if that never was.
+    """
+
+    volume_count: int
+    blank_count: int
+    read_bytes: int
+    written_bytes: int
+    ended_s: float | None
+
+
+@dataclass(frozen=True)
 class TapeTotals:
     """What the drives did, where cartridges have an identity; `drive_s` is the time of all drives by step.
 
     A mount counts when the cartridge is in the drive, and a dismount when it is back in its place.
     `recall_mount_count` counts the mounts in which a file was read, and `recall_count` the files. The waits
     are the means of these recalls. `cartridge_count` counts those with data at the end. `tier_mounts`
-    counts the mounts by tier, where the machine file has tiers.
+    counts the mounts by tier, where the machine file has tiers. `repack` is about the cartridges that it lists.
     """
 
     mount_count: int
@@ -77,6 +91,7 @@ class TapeTotals:
     mean_load_wait_s: float | None
     mean_locate_wait_s: float | None
     tier_mounts: dict[str, int] = field(default_factory=dict)
+    repack: RepackTotals | None = None
 
 
 @dataclass(frozen=True)

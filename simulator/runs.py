@@ -35,10 +35,10 @@ from tapewise.simulator.kernel.tables import (
     USER,
     World,
 )
-from tapewise.simulator.libraries import LIBRARY, Library
+from tapewise.simulator.libraries import LIBRARY, READ, Library
 from tapewise.simulator.machines import Machine
 from tapewise.simulator.outages import find_backlogs
-from tapewise.simulator.results import WAITS, DiskPoolTotals, Level, Outages, Run, TapeTotals, Totals
+from tapewise.simulator.results import WAITS, DiskPoolTotals, Level, Outages, RepackTotals, Run, TapeTotals, Totals
 from tapewise.simulator.worlds import find_windows, make_world
 
 SAMPLE_LIMIT = 1_000_000
@@ -259,6 +259,17 @@ def _collect_disk_pools(world: World, machine: Machine) -> Iterator[DiskPoolTota
         )
 
 
+def _collect_repack(world: World) -> RepackTotals:
+    state, is_read = world.state[0], world.repacks.kind == READ
+    return RepackTotals(
+        volume_count=int(is_read.sum()),
+        blank_count=int((~is_read).sum()),
+        read_bytes=int(state.repack_read_bytes),
+        written_bytes=int(state.repack_written_bytes),
+        ended_s=None if state.repack_left_count else float(state.repack_ended_s),
+    )
+
+
 def _collect_tapes(world: World, library: Library) -> TapeTotals:
     state, drives, count = world.state[0], world.drives, int(world.machine.job_count[0])
     recalls = np.flatnonzero(world.jobs.stage_ended_s[:count] > 0)
@@ -278,4 +289,5 @@ def _collect_tapes(world: World, library: Library) -> TapeTotals:
         mean_load_wait_s=waits[LOAD],
         mean_locate_wait_s=waits[LOCATE],
         tier_mounts=dict(zip(names, world.movers.mount_count.tolist(), strict=True)) if library.tiers else {},
+        repack=_collect_repack(world) if len(world.repacks) else None,
     )

@@ -7,18 +7,20 @@ import numpy as np
 from tapewise.schema.errors import MachineError
 from tapewise.simulator.demand.traces import Demand
 from tapewise.simulator.kernel.tables import Floats, Integers, Records, make_records
-from tapewise.simulator.libraries import Library
+from tapewise.simulator.libraries import READ, WRITE, Library
 
 
 @dataclass(frozen=True)
 class Shelves:
     """The drives, the cartridges, and for each file its owner, cartridge and position.
 
-    The first `filled_count` cartridges hold the files from before the run; the others are blank.
+    The first `filled_count` cartridges hold the files from before the run; the others are blank. The last ones
+    are those of `repacks`.
     """
 
     drives: Records
     cartridges: Records
+    repacks: Records
     owner_count: int
     owners: Integers
     file_cartridges: Integers
@@ -32,7 +34,8 @@ def make_shelves(library: Library | None, demand: Demand, sizes_bytes: Floats, *
     placed = np.full(file_count, -1, np.int64), np.zeros(file_count)
     if library is None:
         none = np.zeros(file_count, np.int64)
-        return Shelves(make_records("drives", 0), make_records("cartridges", 0), 0, none, *placed, 0)
+        tables = (make_records(name, 0) for name in ("drives", "cartridges", "repacks"))
+        return Shelves(*tables, 0, none, *placed, 0)
     given = library.cartridges
     set_count, sets = len(library.drive_sets), demand.file_sets
     owners, owner_count = _find_owners(demand, file_count, by_user=given.placement == "user")
@@ -71,12 +74,15 @@ def make_shelves(library: Library | None, demand: Demand, sizes_bytes: Floats, *
     # Of two cartridges that are written one after the other, the first is full with the second's first file.
     new_bytes = float(sizes_bytes[is_new].sum())
     blank_count = int(2 * new_bytes / room) + owner_count * given.open_count + 1
-    cartridges = make_records("cartridges", filled_count + min(blank_count, int(is_new.sum()) + 1))
+    listed = list_repacks(library)
+    blank_count = min(blank_count, int(is_new.sum()) + 1)
+    cartridges = make_records("cartridges", filled_count + blank_count + len(listed))
+    listed.cartridge += filled_count + blank_count
     cartridges.drive = cartridges.place = cartridges.write_head = -1
     is_placed = placed[0] >= 0
     cartridges.drive_set[placed[0][is_placed]] = sets[is_placed]
     cartridges.tier[:filled_count] = _draw_tiers(library, filled_count, seed=seed)
-    return Shelves(_make_drives(library), cartridges, owner_count, owners, *placed, filled_count)
+    return Shelves(_make_drives(library), cartridges, listed, owner_count, owners, *placed, filled_count)
 
 
 def _find_owners(demand: Demand, file_count: int, *, by_user: bool) -> tuple[Integers, int]:
@@ -158,6 +164,32 @@ def _draw_tiers(library: Library, count: int, *, seed: int) -> Integers:
     return np.where(drawn < len(ends), drawn + 1, 0)
 
 
+def list_repacks(library: Library) -> Records:
+    """List the cartridges that are repacked, each blank one after the last one that it takes anything from.
+
+    What is read is written without gaps, so only the last blank cartridge is not full.
+    """
+    volumes = (library.repack and library.repack.volumes) or {}
+    room = library.cartridges.capacity_bytes
+    read_bytes = written_bytes = 0
+    rows: list[tuple[int, int, int]] = []
+    for number, size_bytes in enumerate(volumes.values(), start=1):
+        read_bytes += size_bytes
+        rows.append((READ, size_bytes, 0))
+        is_last = number == len(volumes)
+        while read_bytes - written_bytes >= room or (is_last and read_bytes > written_bytes):
+            size = min(room, read_bytes - written_bytes)
+            written_bytes += size
+            rows.append((WRITE, size, written_bytes))
+    repacks = make_records("repacks", len(rows))
+    repacks.cartridge = np.arange(len(rows))
+    if rows:
+        repacks.kind, repacks.size_bytes, repacks.needed_bytes = np.array(rows).T
+    repacks.left_bytes = repacks.size_bytes
+    repacks.drive = -1
+    return repacks
+
+
 def make_movers(library: Library | None) -> Records:
     """Make the robots (none without a library), and the fetchers of each tier."""
     movers = make_records("movers", 1 + len(library.tiers if library else ()))
@@ -175,8 +207,9 @@ def _make_drives(library: Library) -> Records:
     counts = [group.count for group in library.drives]
     drives.group = np.repeat(np.arange(len(counts)), counts)
     drives.kinds = np.repeat([group.kinds for group in library.drives], counts)
+    drives.bytes_per_s = np.repeat([group.bytes_per_s for group in library.drives], counts)
     drives.load_s = np.repeat([group.load_s for group in library.drives], counts)
     drives.rewind_s = np.repeat([group.rewind_s for group in library.drives], counts)
     drives.unload_s = np.repeat([group.unload_s for group in library.drives], counts)
-    drives.cartridge = drives.job = -1
+    drives.cartridge = drives.job = drives.repack = -1
     return drives

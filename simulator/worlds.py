@@ -85,7 +85,9 @@ def make_world(machine: Machine, demand: Demand, *, seed: int, sample_s: float, 
     state = make_records("state", 1)
     state.unfinished_count = job_count
     state.purge_s = state.store_s = state.lazy_s = state.retry_s = np.inf
-    state.repack_s = 0.0 if library and library.repack else np.inf
+    state.repack_s = 0.0 if library and library.repack and library.repack.drive_ratio else np.inf
+    state.repack_left_count = len(shelves.repacks)
+    state.is_drive_wanted = len(shelves.repacks) > 0
     state.next_cartridge = shelves.filled_count
     state.disk_used_bytes = files.size_bytes[files.place == ON_DISK].sum()
     state.next_lv = len(demand.inventory) % (machine.disk.chain_count * machine.disk.lvs_per_chain)
@@ -128,6 +130,7 @@ def make_world(machine: Machine, demand: Demand, *, seed: int, sample_s: float, 
         level_samples=np.zeros((sample_count, 2 * (len(LEVELS) + len(PHASES)))),
         drives=shelves.drives,
         cartridges=shelves.cartridges,
+        repacks=shelves.repacks,
         owners=make_records("owners", shelves.owner_count),
         open_cartridges=np.full((shelves.owner_count, max(1, numbers.open_count[0])), -1, np.int64),
         drive_lists=np.zeros((len(shelves.drives), min(numbers.most_per_mount[0], file_count)), np.int64),
@@ -183,7 +186,10 @@ def _set_library(one: Records, library: Library) -> None:
     one.robot_count = library.robots.count
     if library.repack:
         one.repack_s = library.repack.piece_s
-        one.repack_every_s = library.repack.piece_s / (library.repack.drive_ratio * library.drive_count)
+        one.most_repacks = library.repack.most_drives or library.drive_count
+        if library.repack.drive_ratio:
+            wanted = library.repack.drive_ratio * library.drive_count
+            one.repack_every_s = library.repack.piece_s / wanted
     one.is_by_record = library.recalls.order == "record"
     one.is_nearest = library.recalls.order == "nearest"
     one.most_per_mount, one.lazy_s = library.recalls.most_per_mount, library.recalls.lazy_s

@@ -20,6 +20,14 @@ from tapewise.simulator.kernel.cartridges import (
 from tapewise.simulator.kernel.compiler import compiled
 from tapewise.simulator.kernel.heaps import enter, pop_first, prepend, push_event, sort_chosen
 from tapewise.simulator.kernel.locate import locate_s
+from tapewise.simulator.kernel.repacks import (
+    begin_piece,
+    end_piece_of_repack,
+    find_repack,
+    is_repack_next,
+    return_repack,
+    take_repack,
+)
 from tapewise.simulator.kernel.sharing import start_flow
 from tapewise.simulator.kernel.tables import (
     EMPTY,
@@ -100,7 +108,7 @@ def settle(world: World) -> None:  # noqa: PLR0912  # one branch per rule
             if one.step == READY:
                 # It may be wanted for what this drive may not do, or not in this mount.
                 is_kept = find_kinds(world, one.cartridge) == 0 and lazy_s > 0.0
-                if is_kept:
+                if is_kept and one.repack < 0:
                     _begin(world, drive, MOUNTED)
                 else:
                     _leave(world, drive)
@@ -111,6 +119,8 @@ def settle(world: World) -> None:  # noqa: PLR0912  # one branch per rule
         _fill_drives(world)
     if has_mounted and state.waiting_count > 0:
         _make_room(world)
+    if state.repack_left_count > 0:
+        _take_repacks(world)
     _begin_moves(world)
     if world.machine[0].repack_every_s > 0.0:
         _begin_repacks(world)
@@ -132,6 +142,18 @@ def _fill_drives(world: World) -> None:
             number = find_oldest(world, drive)
             if number >= 0:
                 take_out(world, number, drive)
+                _begin(world, drive, FETCHING)
+                _ask_mover(world, drive)
+
+
+@compiled
+def _take_repacks(world: World) -> None:
+    """Let empty drives, for which no cartridge waits, fetch listed cartridges."""
+    for drive in range(len(world.drives)):
+        if world.drives[drive].step == EMPTY:
+            number = find_repack(world, drive)
+            if number >= 0:
+                take_repack(world, number, drive)
                 _begin(world, drive, FETCHING)
                 _ask_mover(world, drive)
 
@@ -231,6 +253,11 @@ def _leave(world: World, drive: int) -> None:
 def _continue(world: World, drive: int) -> None:
     """Begin the next recall, or the next run of writes; if there is none, the drive stays READY."""
     one = world.drives[drive]
+    if one.repack >= 0:
+        if is_repack_next(world, drive):
+            _begin(world, drive, REPACKING)
+            push_event(world, world.state[0].now_s + begin_piece(world, drive), STEP_ENDS, drive)
+        return
     cartridge = world.cartridges[one.cartridge]
     if one.list_place == one.list_count and (one.kinds & READ):
         _make_list(world, drive)
@@ -308,6 +335,9 @@ def end_step(world: World, drive: int) -> int:
     elif step == LOCATING:
         _begin(world, drive, WRITING)
         _write(world, drive)
+    elif step == REPACKING and one.repack >= 0:
+        end_piece_of_repack(world, drive)
+        _begin(world, drive, READY)
     elif step == REPACKING:
         _begin(world, drive, EMPTY)
     elif step == REWINDING:
@@ -321,6 +351,8 @@ def end_step(world: World, drive: int) -> int:
         state.dismount_count += 1
         take_back(world, one.cartridge)
         one.cartridge = -1
+        if one.repack >= 0:
+            return_repack(world, drive)
         _begin(world, drive, EMPTY)
     return -1
 

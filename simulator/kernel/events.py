@@ -1,5 +1,7 @@
 """The event loop: handles one event after another until every job is done or nothing more can happen.
 
+Listed cartridges are repacked to the end, even after the last job.
+
 The phases of a put are user token, port, latency, space on disk and transfer. A get of a file on disk has the
 same phases except for space on disk. Any other get first has its file staged (drive, load, space, transfer
 from tape), or waits for the job that writes or stages the file.
@@ -55,7 +57,7 @@ NOTHING, FLOW_ENDS, HEAP, STORE, PURGE, LAZY, CHANGE, AGAIN, SUBMISSION = range(
 
 @compiled_entry
 def run_events(world: World, event_limit: int) -> bool:  # noqa: PLR0912, PLR0915  # one branch per kind of event
-    """Run until every job is done, or until the remaining jobs wait for something that can never happen.
+    """Run until every job and repack is done, or until the remaining jobs wait for something that can never happen.
 
     After `event_limit` events, the run pauses and the function returns True. The next call continues the run.
     A pause does not change the results, to the last bit.
@@ -64,7 +66,7 @@ def run_events(world: World, event_limit: int) -> bool:  # noqa: PLR0912, PLR091
     last = state.event_count + event_limit
     if state.event_count == 0:
         plan_store(world)
-    while state.unfinished_count > 0:
+    while state.unfinished_count > 0 or state.repack_left_count > 0:
         if state.event_count >= last:
             return True
         if state.is_drive_wanted and not state.is_stopped:

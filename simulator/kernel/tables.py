@@ -105,6 +105,7 @@ DTYPES: dict[str, list[tuple[str, str]]] = {
         ("open_count", "i8"),
         ("repack_s", "f8"),  # how long a piece takes
         ("repack_every_s", "f8"),  # how often one is due; 0: never
+        ("most_repacks", "i8"),  # of listed cartridges, at a time
         ("most_retries", "i8"),
         ("retry_after_s", "f8"),
         ("failed_share", "f8"),  # of its bytes, which a try that fails moves
@@ -156,6 +157,12 @@ DTYPES: dict[str, list[tuple[str, str]]] = {
         ("lazy_s", "f8"),  # when the next unwanted cartridge goes back
         ("repack_s", "f8"),  # when the next piece is due
         ("repack_count", "i8"),
+        ("next_repack", "i8"),  # the first listed cartridge that is not done
+        ("repack_left_count", "i8"),  # those that are not done
+        ("repacking_count", "i8"),  # those that have a drive
+        ("repack_read_bytes", "f8"),  # of those that are done
+        ("repack_written_bytes", "f8"),
+        ("repack_ended_s", "f8"),  # when the last one was done
         ("waiting_count", "i8"),  # cartridges that wait for a drive
         ("next_cartridge", "i8"),
         ("mount_count", "i8"),
@@ -253,6 +260,7 @@ DTYPES: dict[str, list[tuple[str, str]]] = {
         ("kinds", "i8"),
         ("is_out", "?"),  # it takes no cartridge, and returns the one that it has
         ("is_watched", "?"),
+        ("bytes_per_s", "f8"),
         ("load_s", "f8"),
         ("rewind_s", "f8"),
         ("unload_s", "f8"),
@@ -261,9 +269,10 @@ DTYPES: dict[str, list[tuple[str, str]]] = {
         ("cartridge", "i8"),
         ("head_bytes", "f8"),
         ("job", "i8"),  # the recall that it serves; -1: it writes
+        ("repack", "i8"),  # the number of its listed cartridge; -1: its cartridge is none
         ("list_count", "i8"),  # recalls in its row of `drive_lists`
         ("list_place", "i8"),
-        ("done_count", "i8"),  # recalls taken into lists in this mount
+        ("done_count", "i8"),  # recalls taken into lists in this mount; of a listed cartridge, pieces
         ("loading_count", "i8"),  # recalls that wait for the load
     ],
     # The robots, then the fetchers of each tier.
@@ -286,6 +295,15 @@ DTYPES: dict[str, list[tuple[str, str]]] = {
         ("write_head", "i8"),  # the files to be written
         ("write_tail", "i8"),
         ("write_ticket", "i8"),  # when they were planned
+    ],
+    # Listed cartridges that are repacked, and the blank ones that take what is on them.
+    "repacks": [
+        ("cartridge", "i8"),
+        ("kind", "i8"),  # READ or WRITE
+        ("size_bytes", "f8"),
+        ("left_bytes", "f8"),
+        ("needed_bytes", "f8"),  # what must have been read before it is written
+        ("drive", "i8"),
     ],
     "owners": [("turn", "i8")],
     "resources": [
@@ -354,6 +372,7 @@ class World(NamedTuple):
     level_samples: Floats  # sample x (means, then maxima, of the levels)
     drives: Records
     cartridges: Records
+    repacks: Records
     owners: Records
     open_cartridges: Integers  # owner x turn: the cartridge that is being written; -1: none yet
     drive_lists: Integers  # drive x place: the recalls that are served next

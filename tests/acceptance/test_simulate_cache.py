@@ -262,7 +262,7 @@ def test_curves_of_pools_are_kept_by_pool(tapewise, home: Path, tmp_path: Path) 
     for name, value in (("lv_bytes", 40_000), ("largest_file_bytes", 5000)):
         machine = re.sub(f"(?m)^{name} = .*", f"{name} = {value}", machine)
     pools = '[disk.pools.low]\nclasses_of_service = ["0"]\ncapacity_bytes = 100000\nrank = "fifo"\n'
-    pools += "[disk.pools.others]\n"
+    pools += "[disk.pools.others]\nage_exponent = 1.0\n"
     (tmp_path / "m.toml").write_text(machine + pools)
     (tmp_path / "wider.toml").write_text(machine + pools.replace("100000", "150000"))
     (tmp_path / "other.toml").write_text(machine + pools.replace('["0"]', '["1"]'))
@@ -299,10 +299,11 @@ def test_curves_of_pools_are_kept_by_pool(tapewise, home: Path, tmp_path: Path) 
         ]
         assert read() == low
         others = keep("--pool", "others", *of_pool, "--high-ratio", "0.9")
-        assert [row[1:3] for row in others] == [("size_age", 4000), ("size_age", 180_000)]
+        own = "ceil(size / MB) ** 1 * ceil(age / hour) ** 1"
+        assert [row[1:3] for row in others] == [(own, 4000), (own, 180_000)]
         assert read() == [*low, *others]
         assert [row[:3] for row in read("is_as_in_file AND is_policy_as_in_file")] == [
-            *(("low", "fifo", 100_000), ("others", "size_age", 180_000)),
+            *(("low", "fifo", 100_000), ("others", own, 180_000)),
         ]
         # Another curve of the pool, and one of all files on one disk.
         low = keep("--pool", "low", *of_pool, "--policies", "gdsf")
