@@ -141,9 +141,9 @@ FROM (
     ) AS runs
 ) AS found"""
 
-# The curves, and as a level line what the machine file's own disk or pool misses: with its own rule if that was
-# replayed, or else with the first one by name. A line's name begins with its pool, whose names have no colons,
-# so two pools are never one line.
+# The curves, and as a level line what the machine file's own disk or pool misses: with its own rule if that
+# was replayed, or else with the first one by name. A line's name begins with its pool, whose names have no
+# colons, so two pools are never one line.
 _CURVES = """
 SELECT
     concat('pool ' || curves.pool || ': ', curves.policy) AS curve,
@@ -315,7 +315,8 @@ _NAME = {"option": "what was changed in the machine file, as typed"}
 METADATA: dict[str, dict[str, Any]] = {
     "study_curves": {
         "summary": "What disks or pools of other sizes and rules would have missed of a study's gets.",
-        "one_row_is": "one row per pool, size and rule, and one with what the machine file's own disk or pool misses",
+        "one_row_is": "one row per pool, size and rule, and one with what the machine file's own disk or pool"
+        " misses",
         "columns": {
             "curve": "the pool, if the sizes are those of one, and the rule by which files are dropped;"
             " or `disk as in the file`, or that of the pool",

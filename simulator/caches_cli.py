@@ -89,8 +89,8 @@ _UNLOCKED_FIELDS = (
     "--keep",
     "study_name",
     metavar="STUDY",
-    help="Keep the curves with this kept study of the archive's requests, instead of those that it had, or had"
-    " of --pool.  Its machine's disk or pool is one of the sizes.",
+    help="Keep the curves with this kept study of the archive's requests, instead of those that it had, or"
+    " had of --pool.  Its machine's disk or pool is one of the sizes.",
 )
 @click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON object per rule and size, each on its own line."

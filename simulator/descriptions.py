@@ -182,7 +182,8 @@ def _describe_library(library: Library) -> Iterator[str]:
         else:
             volumes = (repack.volumes or {}).values()
             drive_count = min(repack.most_drives or library.drive_count, library.drive_count)
-            what = f"{len(volumes):,} volumes with {format_size(sum(volumes))}, on {drive_count:,} drives at most"
+            what = f"{len(volumes):,} volumes with {format_size(sum(volumes))}"
+            what += f", on {drive_count:,} drives at most"
         yield f"  repack: {what}, in pieces of {repack.piece_s:g} s"
     yield _describe_store(library.store)
 

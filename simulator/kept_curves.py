@@ -1,7 +1,7 @@
 """Keeps miss-ratio curves with a study; `mart.cache_curves` shows them.
 
-All curves of a disk, or of one of its pools, come from one command, so they count the same gets and can be compared.
-Those of different pools are of the same time, and either all or none of them have locks.
+All curves of a disk, or of one of its pools, come from one command, so they count the same gets and can be
+compared. Those of different pools are of the same time, and either all or none of them have locks.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # importing it loads the compiler
     from tapewise.simulator.caches import CacheMisses
 
 
-# The marks and times belong to one disk or pool. The other options must be the same for all curves of a study.
+# The marks and times belong to one disk or pool. The others must be the same for all curves of a study.
 _OWN_OPTIONS = ("high_ratio", "low_ratio", "keep_s", "unstored_s")
 
 
@@ -85,8 +85,8 @@ def keep_curves(
 ) -> None:
     """Keep the curves of a pool, or of a whole disk (None), instead of those that the study had of it.
 
-    Curves of other pools that count the gets of another time, or without locks if these have locks, are dropped, too.
-    Points of other pools in `found` are not kept: they are no curves.
+    Curves of other pools that count the gets of another time, or without locks if these have locks, are
+    dropped, too. Points of other pools in `found` are not kept: they are no curves.
     """
     common = {name: value for name, value in options.items() if name not in _OWN_OPTIONS}
     with connection.transaction():

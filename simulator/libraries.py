@@ -130,10 +130,10 @@ class Repack(Part):
     piece begins when it is due and a drive is empty for which no cartridge waits; it is not interrupted. What
     is late is made up for when drives are empty.
 
-    With `volumes`, the cartridges of that name, with so many bytes, are read in this order, and what was read is
-    written to as few blank ones as can hold it, by at most `most_drives` at a time (all, if omitted). A drive
-    goes on with a cartridge until another one waits that it serves, but at least for a piece. They hold none of the
-    trace's files.
+    With `volumes`, the cartridges of that name, with so many bytes, are read in this order, and what was read
+    is written to as few blank ones as can hold it, by at most `most_drives` at a time (all, if omitted). A
+    drive goes on with a cartridge until another one waits that it serves, but at least for a piece. They hold
+    none of the trace's files.
     """
 
     piece_s: Interval

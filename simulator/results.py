@@ -58,7 +58,7 @@ class Level:
 
 @dataclass(frozen=True)
 class RepackTotals:
-    """What became of the cartridges that the machine file lists for repack, and of those that they are copied to.
+    """What became of the cartridges that the machine file lists for repack, and of those that get their data.
 
     `ended_s` is when the last byte was written, after the first request; None if that never was.
     """
@@ -77,7 +77,8 @@ class TapeTotals:
     A mount counts when the cartridge is in the drive, and a dismount when it is back in its place.
     `recall_mount_count` counts the mounts in which a file was read, and `recall_count` the files. The waits
     are the means of these recalls. `cartridge_count` counts those with data at the end. `tier_mounts`
-    counts the mounts by tier, where the machine file has tiers. `repack` is about the cartridges that it lists.
+    counts the mounts by tier, where the machine file has tiers. `repack` is about the cartridges that it
+    lists.
     """
 
     mount_count: int

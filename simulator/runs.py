@@ -38,7 +38,16 @@ from tapewise.simulator.kernel.tables import (
 from tapewise.simulator.libraries import LIBRARY, READ, Library
 from tapewise.simulator.machines import Machine
 from tapewise.simulator.outages import find_backlogs
-from tapewise.simulator.results import WAITS, DiskPoolTotals, Level, Outages, RepackTotals, Run, TapeTotals, Totals
+from tapewise.simulator.results import (
+    WAITS,
+    DiskPoolTotals,
+    Level,
+    Outages,
+    RepackTotals,
+    Run,
+    TapeTotals,
+    Totals,
+)
 from tapewise.simulator.worlds import find_windows, make_world
 
 SAMPLE_LIMIT = 1_000_000

@@ -14,8 +14,8 @@ from tapewise.simulator.libraries import READ, WRITE, Library
 class Shelves:
     """The drives, the cartridges, and for each file its owner, cartridge and position.
 
-    The first `filled_count` cartridges hold the files from before the run; the others are blank. The last ones
-    are those of `repacks`.
+    The first `filled_count` cartridges hold the files from before the run; the others are blank. The last
+    ones are those of `repacks`.
     """
 
     drives: Records
@@ -34,8 +34,8 @@ def make_shelves(library: Library | None, demand: Demand, sizes_bytes: Floats, *
     placed = np.full(file_count, -1, np.int64), np.zeros(file_count)
     if library is None:
         none = np.zeros(file_count, np.int64)
-        tables = (make_records(name, 0) for name in ("drives", "cartridges", "repacks"))
-        return Shelves(*tables, 0, none, *placed, 0)
+        drives, cartridges, repacks = (make_records(name, 0) for name in ("drives", "cartridges", "repacks"))
+        return Shelves(drives, cartridges, repacks, 0, none, *placed, 0)
     given = library.cartridges
     set_count, sets = len(library.drive_sets), demand.file_sets
     owners, owner_count = _find_owners(demand, file_count, by_user=given.placement == "user")

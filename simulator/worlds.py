@@ -83,12 +83,11 @@ def make_world(machine: Machine, demand: Demand, *, seed: int, sample_s: float, 
     files.position_bytes = shelves.positions_bytes
     numbers = _make_numbers(machine, demand, len(pools), cartridge_count, sample_s)
     state = make_records("state", 1)
-    state.unfinished_count = job_count
+    state.unfinished_count, state.next_cartridge = job_count, shelves.filled_count
     state.purge_s = state.store_s = state.lazy_s = state.retry_s = np.inf
-    state.repack_s = 0.0 if library and library.repack and library.repack.drive_ratio else np.inf
-    state.repack_left_count = len(shelves.repacks)
-    state.is_drive_wanted = len(shelves.repacks) > 0
-    state.next_cartridge = shelves.filled_count
+    state.repack_s = 0.0 if numbers.repack_every_s[0] > 0 else np.inf
+    # The list begins before the first job.
+    state.repack_left_count, state.is_drive_wanted = len(shelves.repacks), len(shelves.repacks) > 0
     state.disk_used_bytes = files.size_bytes[files.place == ON_DISK].sum()
     state.next_lv = len(demand.inventory) % (machine.disk.chain_count * machine.disk.lvs_per_chain)
     state.unstored_count = len(unstored)

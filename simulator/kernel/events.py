@@ -57,7 +57,7 @@ NOTHING, FLOW_ENDS, HEAP, STORE, PURGE, LAZY, CHANGE, AGAIN, SUBMISSION = range(
 
 @compiled_entry
 def run_events(world: World, event_limit: int) -> bool:  # noqa: PLR0912, PLR0915  # one branch per kind of event
-    """Run until every job and repack is done, or until the remaining jobs wait for something that can never happen.
+    """Run until all jobs and repacks are done, or until what remains waits for something that never happens.
 
     After `event_limit` events, the run pauses and the function returns True. The next call continues the run.
     A pause does not change the results, to the last bit.

@@ -1,6 +1,7 @@
 """Listed cartridges that are repacked: each is read, and what was read is written to blank ones.
 
-`drives.py` moves and mounts them as any cartridge. They hold no file of the trace, so nothing else waits for them.
+`drives.py` moves and mounts them as any cartridge. They hold no file of the trace, so nothing else waits for
+them.
 """
 
 from tapewise.simulator.kernel.cartridges import READ, find_oldest
@@ -49,7 +50,8 @@ def return_repack(world: World, drive: int) -> None:
 def is_repack_next(world: World, drive: int) -> bool:
     """Return whether a drive goes on with its listed cartridge.
 
-    It begins with a piece, so that no mount is in vain; then it goes on until another cartridge waits that it serves.
+    It begins with a piece, so that no mount is in vain; then it goes on until another cartridge waits that it
+    serves.
     """
     one = world.drives[drive]
     if world.repacks[one.repack].left_bytes == 0.0:
@@ -62,7 +64,8 @@ def begin_piece(world: World, drive: int) -> float:
     """Begin a piece of a listed cartridge, and return how long it takes."""
     one = world.drives[drive]
     one.done_count += 1
-    return min(world.machine[0].repack_s, world.repacks[one.repack].left_bytes / one.bytes_per_s)
+    left_s = world.repacks[one.repack].left_bytes / one.bytes_per_s
+    return float(min(world.machine[0].repack_s, left_s))
 
 
 @compiled

@@ -288,7 +288,7 @@ def test_curves_of_pools_are_kept_by_pool(tapewise, home: Path, tmp_path: Path) 
         def read(is_as_in_file: str = "TRUE") -> list[tuple[Any, ...]]:
             return reader.execute(
                 "SELECT pool, policy, capacity_bytes, get_count, miss_count, miss_bytes"
-                f" FROM mart.cache_curves WHERE {is_as_in_file} ORDER BY pool, policy, capacity_bytes".encode()
+                f" FROM mart.cache_curves WHERE {is_as_in_file} ORDER BY 1, 2, 3".encode()
             ).fetchall()
 
         of_pool = ("--machine", "m.toml", "--sizes", "4kB")

@@ -1,20 +1,64 @@
 CREATE VIEW mart.cache_curves AS
 
+WITH all_studies AS (
+    SELECT * FROM studies.simulation_studies
+),
+
+all_curves AS (
+    SELECT * FROM studies.study_curves
+),
+
+-- At most one pool has no size in the file: it has what the others leave.
+given_sizes AS (
+    SELECT
+        all_studies.id,
+        sum((pools.value ->> 'capacity_bytes')::double precision) AS given_bytes
+    FROM all_studies
+    CROSS JOIN LATERAL jsonb_each(all_studies.machine #> '{disk,pools}') AS pools
+    GROUP BY all_studies.id
+),
+
+disks AS (
+    SELECT
+        all_studies.*,
+        (all_studies.machine #>> '{disk,capacity_bytes}')::double precision AS capacity_bytes,
+        coalesce(given_sizes.given_bytes, 0) AS given_bytes,
+        -- Studies of earlier versions only have the rank.
+        coalesce(
+            all_studies.machine #>> '{purge,policy}', all_studies.machine #>> '{purge,rank}'
+        ) AS policy
+    FROM all_studies
+    LEFT JOIN given_sizes ON all_studies.id = given_sizes.id
+),
+
+curves AS (
+    SELECT
+        all_curves.*,
+        all_studies.machine #> ARRAY['disk', 'pools', all_curves.pool] AS pool_fields
+    FROM all_curves
+    INNER JOIN all_studies ON all_curves.study_id = all_studies.id
+)
+
 SELECT
-    kept.name AS study,
+    disks.name AS study,
     nullif(curves.pool, '') AS pool,
     curves.policy,
     curves.capacity_bytes,
-    -- A machine file may leave out the size.
+    -- A machine file may leave out sizes and rules.
     coalesce(
         curves.capacity_bytes = CASE
             WHEN curves.pool = '' THEN disks.capacity_bytes
-            ELSE coalesce(own.capacity_bytes, disks.capacity_bytes - disks.given_bytes)
+            ELSE coalesce(
+                (curves.pool_fields ->> 'capacity_bytes')::double precision,
+                disks.capacity_bytes - disks.given_bytes
+            )
         END,
         FALSE
     ) AS is_as_in_file,
     coalesce(
-        curves.policy = coalesce(own.policy, kept.machine #>> '{purge,policy}', kept.machine #>> '{purge,rank}'),
+        curves.policy = coalesce(
+            curves.pool_fields ->> 'policy', curves.pool_fields ->> 'rank', disks.policy
+        ),
         FALSE
     ) AS is_policy_as_in_file,
 
@@ -26,28 +70,10 @@ SELECT
     curves.crowded_count,
     curves.plain_miss_count,
 
-    kept.demand_archive AS archive,
-    kept.demand_kind AS kind,
-    kept.demand_kind <> 'measured' AS is_made_up,
+    disks.demand_archive AS archive,
+    disks.demand_kind AS kind,
+    disks.demand_kind <> 'measured' AS is_made_up,
     curves.options,
     curves.replayed_at
-FROM studies.simulation_studies AS kept
-INNER JOIN studies.study_curves AS curves ON kept.id = curves.study_id
-CROSS JOIN LATERAL (
-    SELECT
-        (kept.machine #>> '{disk,capacity_bytes}')::double precision AS capacity_bytes,
-        -- One pool may have what the others leave.
-        (
-            SELECT coalesce(sum((pools.value ->> 'capacity_bytes')::double precision), 0)
-            FROM jsonb_each(kept.machine #> '{disk,pools}') AS pools
-        ) AS given_bytes
-) AS disks
-CROSS JOIN LATERAL (
-    SELECT
-        (kept.machine #>> ARRAY['disk', 'pools', curves.pool, 'capacity_bytes'])::double precision AS capacity_bytes,
-        -- Studies of earlier versions only have the rank.
-        coalesce(
-            kept.machine #>> ARRAY['disk', 'pools', curves.pool, 'policy'],
-            kept.machine #>> ARRAY['disk', 'pools', curves.pool, 'rank']
-        ) AS policy
-) AS own;
+FROM disks
+INNER JOIN curves ON disks.id = curves.study_id;

@@ -18,6 +18,7 @@ LIMIT, CLIENT_LIMIT, PORTS, LARGE, LARGE_PORTS = 2, 1, 3, 300, 1
 MOVED_RATIO = 0.5
 FAILURES = {"ratio": 0.3, "retry_after_s": 9, "most_retries": 1, "moved_ratio": MOVED_RATIO}
 REPACK = {"drive_ratio": 0.2, "piece_s": 15}
+LISTED = {"volumes": {"A": 4000, "B": 1, "C": 2500}, "piece_s": 40, "most_drives": 1}
 TIERS = [{"name": "shelf", "share_ratio": 0.5, "fetch_s": 20, "fetcher_count": 1}]
 
 
@@ -29,7 +30,7 @@ def draw_library(data: st.DataObject) -> dict:
         store={"interval_s": 60, "min_age_s": 30, "after_recalls": data.draw(st.booleans())},
         recalls={"lazy_s": data.draw(st.sampled_from([0, 50])), "most_per_mount": 2},
         tiers=data.draw(st.sampled_from([[], TIERS])),
-        repack=data.draw(st.sampled_from([None, REPACK])),
+        repack=data.draw(st.sampled_from([None, REPACK, LISTED])),
     )
 
 
@@ -232,6 +233,13 @@ def check_library(run: Run, library: Library) -> None:
     assert sum(tapes.tier_mounts.values()) == (tapes.mount_count if library.tiers else 0)
     assert sum(tapes.drive_s.values()) == pytest.approx(library.drive_count * ended_s, abs=1e-6)
     last_s = run.jobs["submitted_s"].max()
+    if library.repack and library.repack.volumes:
+        size_bytes = sum(LISTED["volumes"].values())
+        repack = tapes.repack
+        assert (repack.read_bytes, repack.written_bytes, repack.blank_count) == (size_bytes, size_bytes, 2)
+        assert repack.ended_s <= ended_s
+        assert tapes.drive_s["repack"] == pytest.approx(2 * size_bytes / library.drives[0].bytes_per_s)
+        return
     pieces = REPACK["drive_ratio"] * library.drive_count * last_s / REPACK["piece_s"] + 1
     most_s = pieces * REPACK["piece_s"] if library.repack else 0
     assert tapes.drive_s["repack"] <= most_s + 1e-6

@@ -15,7 +15,9 @@ VOLUMES = {"A00001": 300, "A00002": 400}
 LATE = gets((100_000, 1))
 
 
-def make(volumes: dict[str, int] = VOLUMES, *, count: int = 1, outages=(), repack=(), **changes: object) -> Machine:
+def make(
+    volumes: dict[str, int] = VOLUMES, *, count: int = 1, outages=(), repack=(), **changes: object
+) -> Machine:
     tapes = make_library(drives=[ONE | {"count": count}], cartridges=USERS, **changes)
     tapes["repack"] = {"piece_s": 1e6, "volumes": volumes, **dict(repack)}
     return make_library_machine(tapes, outages=outages)
@@ -39,8 +41,8 @@ def test_each_volume_is_read_and_then_all_is_written():
 
 
 def test_drives_share_the_list_and_what_is_not_read_is_not_written():
-    # The robot brings the first volume until 4 s, and the second until 8 s, which is read until 95 s. The first
-    # drive is empty from 80 s on, and writes from 106 s.
+    # The robot brings the first volume until 4 s, and the second until 8 s, which is read until 95 s. The
+    # first drive is empty from 80 s on, and writes from 106 s.
     assert run(make(count=2), *LATE).totals.tapes.repack.ended_s == pytest.approx(106 + 140)
     one = make(count=2, repack={"most_drives": 1})
     assert run(one, *LATE).totals.tapes.repack.ended_s == pytest.approx(331)
@@ -48,7 +50,7 @@ def test_drives_share_the_list_and_what_is_not_read_is_not_written():
 
 
 def test_a_recall_waits_for_a_piece_and_its_dismount_only():
-    # The pieces of the first volume begin at 11 s; the recall of 30 s waits for the third one's beginning at 31 s.
+    # The pieces of the first volume begin at 11 and 21 s; the recall of 30 s waits for the second one's end.
     machine = make(repack={"piece_s": 10})
     got = run(machine, *gets((30, 1)))
     assert got.jobs["ended_s"].to_list() == pytest.approx([31 + DISMOUNT_S + MOUNT_S + 20])
@@ -138,7 +140,8 @@ def test_drives_that_only_read_or_write_do_their_part():
     ({"volumes": {"A00001": 1, "A00002": 1001}},
      "small: tapes: repack.volumes.A00002: 1001 bytes are more than cartridges.capacity_bytes (1000)"),
     ({"volumes": {}}, "small: tapes.repack.volumes: "),
-    ({"volumes": None, "drive_ratio": 0.1, "most_drives": 1}, "small: tapes.repack: most_drives belongs to volumes"),
+    ({"volumes": None, "drive_ratio": 0.1, "most_drives": 1},
+     "small: tapes.repack: most_drives belongs to volumes"),
     ({"most_drives": 0}, "small: tapes.repack.most_drives: must be above 0"),
 ])  # fmt: skip
 def test_what_no_list_can_be_is_refused_with_its_field(fields: dict, message: str):
