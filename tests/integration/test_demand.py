@@ -85,6 +85,7 @@ def test_a_log_with_paths_is_run_on_any_disk(filled: Warehouse) -> None:
         assert (plan.exchanged is None) == (name != "large") == ("replaced the measured" not in shown)
         if plan.exchanged is not None:
             inventory = plan.exchanged.inventory
+            assert inventory.equals(measured_inventory)
             expected = sum(replay(given.trace, 4 * MEASURED, inventory))
             count = run.options["exchange"]["missed_count"]
             assert count == pytest.approx(expected, rel=0.02)
@@ -95,6 +96,7 @@ def test_a_log_with_paths_is_run_on_any_disk(filled: Warehouse) -> None:
         # Only the machine of the log can agree with what was measured.
         assert ("first gets of files" in shown) == (name == "same")
         if name == "same":
+            measured_inventory = plan.held.inventory
             asked = given.trace.filter(pl.col("file").is_first_distinct(), pl.col("direction") == "get")
             count = asked["is_cached"].count()
             assert run.options["evident_count"] == count
