@@ -64,7 +64,7 @@ def test_a_log_with_paths_is_run_on_any_disk(filled: Warehouse) -> None:
     log = make_log(6, seed=2, per_day=150)
     assert given.trace["file"].n_unique() == log["file"].n_unique()
     assert set(given.trace.filter(pl.col("direction") == "get")["origin"]) == {"tape", "trace"}
-    missed, widths = [], []
+    missed, widths, measured_inventory = [], [], pl.DataFrame()
     for name, size in (("small", MEASURED // 3), ("same", MEASURED), ("large", 4 * MEASURED)):
         plan = plan_run(given, make_disk(size), seed=1, measured_on=make_disk(MEASURED))
         said = "\n".join(describe_plan(plan))

@@ -1,8 +1,12 @@
 """What a plan says of a disk that replaces a smaller one."""
 
+from types import SimpleNamespace
+
 import numpy as np
+import polars as pl
 import pytest
 
+from tapewise.simulator import grids
 from tapewise.simulator.plans import find_transition, has_larger_disk
 from tests.unit.simulator.builders import make_machine, make_tapes
 from tests.unit.simulator.reuse import GB, make_disk
@@ -31,3 +35,14 @@ def test_only_a_larger_disk_that_purges_can_replace_one():
     endless = make_machine(tapes=make_tapes(), disk__lv_bytes=10 * GB)
     assert not has_larger_disk(endless, small)
     assert not has_larger_disk(make_disk(200 * GB), endless)
+
+
+@pytest.mark.parametrize(("missed_count", "figures"), [(3, (0.0, 0.0)), (2, (0.0, 0.0)), (5, (2.0, 9.0))])
+def test_a_study_has_no_transition_where_not_more_gets_miss(monkeypatch, missed_count, figures):
+    found = {"missed_count": missed_count, "transition_s": 9.0}
+    monkeypatch.setattr(grids, "run_exchanged", lambda *_: found)
+    jobs = pl.DataFrame({"direction": ["get"] * 4 + ["put"], "is_staged": [True] * 3 + [False] * 2})
+    plan, run = SimpleNamespace(exchanged="a disk"), SimpleNamespace(jobs=jobs)
+    measured = grids._measure_filling(plan, run)
+    assert tuple(measured[name] for name in ("filling_miss_count", "filling_s")) == figures
+    assert grids._measure_filling(SimpleNamespace(exchanged=None), run) == {}
