@@ -6,8 +6,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tapewise.simulator import grids
+from tapewise.simulator import grid_descriptions, grids
 from tapewise.simulator.plans import find_transition, has_larger_disk
+from tapewise.simulator.results import Result
 from tests.unit.simulator.builders import make_machine, make_tapes
 from tests.unit.simulator.reuse import GB, make_disk
 
@@ -46,3 +47,14 @@ def test_a_study_has_no_transition_where_not_more_gets_miss(monkeypatch, missed_
     measured = grids._measure_filling(plan, run)
     assert tuple(measured[name] for name in ("filling_miss_count", "filling_s")) == figures
     assert grids._measure_filling(SimpleNamespace(exchanged=None), run) == {}
+
+
+def test_a_study_says_for_how_long_a_disk_fills():
+    figures = [(2.0, 1.5 * 86_400), (0.0, 0.0)]
+    results = [
+        Result(number, 1, {"filling_miss_count": count, "filling_s": seconds}, is_warm=True)
+        for number, (count, seconds) in enumerate(figures)
+    ]
+    more, none = grid_descriptions._describe_filling(["one", "other"], results)
+    assert more.endswith(", 2 more gets would miss, nine tenths of them in the first 1.5 days")
+    assert none.endswith(", 0 more gets would miss")
