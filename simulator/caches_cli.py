@@ -1,30 +1,33 @@
 """`tapewise simulate cache`: what disks of given sizes would have missed."""
 
-import json
 import math
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import click
+import rich.progress
+from rich.console import Console
 
-from tapewise.schema.database import Role
+from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.moments import TypedTime
 from tapewise.schema.settings import Settings
 from tapewise.schema.tables.upgrade import open_ready_warehouse
-from tapewise.simulator.capacities import Sizes, TypedSizes, format_size
-from tapewise.simulator.descriptions import style_warning
+from tapewise.simulator.cache_descriptions import Runs, describe_misses, write_json
+from tapewise.simulator.capacities import Sizes, TypedSizes
+from tapewise.simulator.descriptions import describe_plan, style_warning
 from tapewise.simulator.disks import DiskPool
-from tapewise.simulator.inputs import describe_options
+from tapewise.simulator.inputs import describe_options, read_archive
 from tapewise.simulator.kept_curves import check_pools, find_curve_study, keep_curves
 from tapewise.simulator.locks import Locks, find_locks, find_pool_locks
 from tapewise.simulator.machines import Machine, find_machine
 from tapewise.simulator.policies import POLICIES, Policy, TypedPolicies
 
 if TYPE_CHECKING:  # importing it loads the compiler
-    from tapewise.simulator.caches import CacheMisses
+    from tapewise.simulator.cache_runs import Disk, DiskRun
 
 
 class _Number(click.FloatRange):
@@ -39,9 +42,6 @@ class _Number(click.FloatRange):
 
 
 _RATIO, _SECONDS = _Number(0, 1, min_open=True), _Number(0, 1e9)
-_UNLOCKED_FIELDS = (
-    "policy", "capacity_bytes", "get_count", "miss_count", "miss_bytes", "first_count"
-)  # fmt: skip
 
 
 @click.command()
@@ -93,6 +93,23 @@ _UNLOCKED_FIELDS = (
     " had of --pool.  Its machine's disk or pool is one of the sizes.",
 )
 @click.option(
+    "--waits",
+    "has_waits",
+    is_flag=True,
+    help="Also run all requests on --machine with each disk, and show its mounts, drive hours and waits.",
+)
+@click.option(
+    "--measured-on",
+    "measured_name",
+    help="The machine that the log was measured on, for --waits.  [default: that of --machine]",
+)
+@click.option(
+    "--jobs",
+    "job_count",
+    type=click.IntRange(1),
+    help="Processes at a time for --waits.  [default: one per core]",
+)
+@click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON object per rule and size, each on its own line."
 )
 @click.pass_obj
@@ -112,6 +129,9 @@ def cache(
     since: datetime | None,
     until: datetime | None,
     study_name: str | None,
+    has_waits: bool,
+    measured_name: str | None,
+    job_count: int | None,
     as_json: bool,
 ) -> None:
     """Show how many gets a disk of each size would have missed.
@@ -128,6 +148,10 @@ def cache(
 
     If the disk of --machine has pools, --pool says which one has these sizes.
 
+    A replay takes no time, so nobody waits in it. With --waits, the machine also runs with each disk, as
+    `tapewise simulate run` would run it, and shows how many gets started a stage, the mounts and hours of
+    its drives, and how long gets waited.
+
     With --keep, the curves are on the page What if of the dashboards, and in `mart.cache_curves`.
 
     Example: tapewise simulate cache --archive hpss --sizes 100TB..2PB
@@ -139,6 +163,11 @@ def cache(
         raise click.UsageError("--pool needs --machine, whose disk has the pool")
     if empty_start and (changes or (machine and pool_name is None)):
         raise click.UsageError("--empty-start assumes no locks, so give neither a machine nor locks")
+    if has_waits:
+        _check_waits(machine, empty_start=empty_start, unstored_s=unstored_s, since=since)
+    elif measured_name is not None or job_count is not None:
+        raise click.UsageError("--measured-on and --jobs go with --waits")
+    measured_on = find_machine(measured_name) if measured_name is not None else machine
     # The compiler takes seconds to load; the other commands need not wait for it.
     from tapewise.simulator.caches import count_misses  # noqa: PLC0415
     from tapewise.simulator.pool_caches import count_pool_misses, find_named_pool  # noqa: PLC0415
@@ -146,9 +175,7 @@ def cache(
 
     pool = find_named_pool(machine, pool_name) if machine and pool_name is not None else None
     locks = None if empty_start else _choose_locks(machine, pool, changes)
-    if policies is None:
-        purge = pool.purge if pool else machine.purge if machine else None
-        policies = (purge.policy if purge else "lru",)
+    policies = policies or _choose_policies(machine, pool)
 
     capacities, study = sizes.space(steps), None
     with open_ready_warehouse(settings) as warehouse:
@@ -159,6 +186,9 @@ def cache(
                 check_pools(study, machine)
             own_bytes = pool.capacity_bytes if pool else study.capacity_bytes
             capacities = sorted({*capacities, own_bytes})
+        # No replay shall be in vain because a machine cannot have one of the disks.
+        varied = machine if has_waits else None
+        machines = _list_machines(varied, pool_name, policies, capacities, changes)
         with closing(warehouse.connect(Role.READER)) as reader:
             uses = read_uses(reader, archive, since=since, until=until)
         if machine and pool:
@@ -170,18 +200,24 @@ def cache(
             options = describe_options(**marks, since=since, until=until)
             with closing(warehouse.connect(Role.LOADER, autocommit=True)) as loader:
                 keep_curves(loader, study, pool_name, found, options, now=datetime.now(UTC))
+        runs = None
+        if machine and measured_on and has_waits:
+            runs = _run(
+                warehouse, archive, until, machine, measured_on, machines, job_count, is_silent=as_json
+            )
     if uses.left_out_count:
         click.echo(
             f"Left out: {uses.left_out_count:,} gets: the logs do not say which file they read, or its size.",
             err=True,
         )
-    if as_json:
-        for each in found:
-            row = asdict(each)
-            names = [name for name in row if name != "pool"] if locks else list(_UNLOCKED_FIELDS)
-            click.echo(json.dumps({name: row[name] for name in (["pool"] if pool else []) + names}))
-        return
-    click.echo("\n".join(_describe(found, locks)))
+    lines = write_json(found, locks, runs) if as_json else describe_misses(found, locks, runs)
+    click.echo("\n".join(lines))
+
+
+def _choose_policies(machine: Machine | None, pool: DiskPool | None) -> tuple[Policy, ...]:
+    """Return the rule of the machine or its pool, or the default one."""
+    purge = pool.purge if pool else machine.purge if machine else None
+    return (purge.policy if purge else "lru",)
 
 
 def _choose_locks(machine: Machine | None, pool: DiskPool | None, changes: dict[str, float]) -> Locks:
@@ -197,52 +233,71 @@ def _choose_locks(machine: Machine | None, pool: DiskPool | None, changes: dict[
     return locks
 
 
-def _describe(found: Sequence["CacheMisses"], locks: Locks | None) -> Iterator[str]:
-    """Yield the table line by line."""
-    first = found[0]
-    if first.pool is not None:
-        yield f"Pool {first.pool}; the other pools have the size and the rules of the machine file."
-    yield (
-        f"{first.get_count:,} gets. {first.first_count:,} of them are the first use of their file in the log,"
-        " so any disk misses them."
-    )
-    if locks:
-        yield (
-            f"A purge begins at {locks.high_ratio * 100:g}% and ends at {locks.low_ratio * 100:g}%; files"
-            f" stay {locks.keep_s:g} s after each use, and {locks.unstored_s:g} s after their put."
-        )
-    crowded_count = max(each.crowded_count or 0 for each in found)
-    if crowded_count:
-        yield style_warning(
-            f"up to {crowded_count:,} puts and gets found no room (column no room): too many files were"
-            " locked. A real disk would let them wait, so it is too small for these locks"
-        )
-    lines: list[tuple[str, ...]] = [("policy", "disk", "misses", "miss ratio", "missed")]
-    lines += [
-        (
-            each.policy,
-            format_size(each.capacity_bytes),
-            f"{each.miss_count:,}",
-            f"{each.miss_count / each.get_count:.4f}" if each.get_count else "",
-            format_size(each.miss_bytes),
-        )
-        for each in found
-    ]
-    if first.pool is not None:
-        pools = ["pool", *(each.pool or "" for each in found)]
-        lines = [(pool, *line) for pool, line in zip(pools, lines, strict=True)]
-    text_count = 1 if first.pool is None else 2
-    for name, counts in (
-        ("no room", [each.crowded_count for each in found]),
-        ("plain LRU", [each.plain_miss_count for each in found]),
+def _check_waits(
+    machine: Machine | None, *, empty_start: bool, unstored_s: float | None, since: datetime | None
+) -> None:
+    """Raise UsageError for what a run of the machine cannot do."""
+    if machine is None:
+        raise click.UsageError("--waits runs a machine, so give --machine")
+    for option, is_given, reason in (
+        ("--empty-start", empty_start, "its disk holds what the log implies"),
+        ("--unstored-s", unstored_s is not None, "[tapes.store] says when it writes a put to tape"),
+        ("--since", since is not None, "all its gets count, from the first on"),
     ):
-        if any(counts):
-            cells = [name, *("" if count is None else f"{count:,}" for count in counts)]
-            lines = [(*line, cell) for line, cell in zip(lines, cells, strict=True)]
-    widths = [max(len(line[place]) for line in lines) for place in range(len(lines[0]))]
-    for line in lines:
-        cells = [
-            cell.ljust(width) if place < text_count else cell.rjust(width)
-            for place, (cell, width) in enumerate(zip(line, widths, strict=True))
-        ]
-        yield "  ".join(cells).rstrip()
+        if is_given:
+            raise click.UsageError(f"--waits runs the whole machine, without {option}: {reason}")
+
+
+def _list_machines(
+    machine: Machine | None,
+    pool_name: str | None,
+    policies: Sequence[Policy],
+    capacities: Sequence[int],
+    changes: Mapping[str, float],
+) -> "Mapping[Disk, Machine]":
+    """Return the machine with each disk that one can have; nothing without a machine."""
+    if machine is None:
+        return {}
+    from tapewise.simulator.cache_runs import can_run, change_disk  # noqa: PLC0415  # loads the compiler
+
+    return {
+        (policy, capacity, pool_name): change_disk(machine, pool_name, policy, capacity, changes)
+        for policy in policies
+        if can_run(policy)
+        for capacity in capacities
+    }
+
+
+def _run(
+    warehouse: Warehouse,
+    archive: str,
+    until: datetime | None,
+    machine: Machine,
+    measured_on: Machine,
+    machines: "Mapping[Disk, Machine]",
+    job_count: int | None,
+    *,
+    is_silent: bool,
+) -> Runs:
+    """Run the archive's requests, measured on one machine, on all machines; say what is known about them."""
+    from tapewise.simulator.cache_runs import run_disks  # noqa: PLC0415  # loads the compiler
+    from tapewise.simulator.plans import plan_run  # noqa: PLC0415
+
+    given = read_archive(
+        warehouse,
+        archive,
+        until=until,
+        columns=machine.trace_columns,
+        are_failures_simulated=machine.failures is not None,
+    )
+    plan = plan_run(given, machine, seed=1, measured_on=measured_on)
+    if not is_silent:
+        click.echo("\n".join(describe_plan(plan)))
+        if given.demand_kind != "measured":
+            click.echo(style_warning("the requests are made up, so this says nothing about a real archive"))
+        click.echo()
+    runs: Iterable[DiskRun] = run_disks(plan, measured_on, machines, job_count=job_count)
+    console = Console(stderr=True, file=sys.__stderr__)
+    if console.is_terminal:
+        runs = rich.progress.track(runs, "runs", total=len(machines), console=console, transient=True)
+    return dict(zip(machines, runs, strict=True))

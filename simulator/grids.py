@@ -156,7 +156,11 @@ def _run_one(number: int, seed: int, given: Requests, machine: Machine, grid: Gr
     run = run_trace(
         plan.machine, plan.given.trace, seed=seed, inventory=plan.held.inventory, sample_s=max(last_s, 1.0)
     )
-    refuse_stuck(plan, run)
+    try:
+        refuse_stuck(plan, run)
+    except SimulationError as error:
+        name = grid.variants[number].name
+        raise SimulationError(f"{name}: {error.message}", hint=error.hint) from error
     figures = measure(run, machine)
     if seed == grid.seeds[0]:  # because it takes another run
         figures |= _measure_filling(plan, run)

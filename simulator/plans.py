@@ -179,7 +179,7 @@ def _refuse_measured_origins(given: Requests) -> None:
             f" {measured_count:,} of {get_count:,} gets it is not known which file they read: they would"
             " find it where it was measured or drawn, whatever the disk",
             hint="Which files a disk holds can only be decided for logs with paths, and not for models."
-            " --assume-origins runs it all the same.",
+            " `simulate run` and `simulate study` run it all the same with --assume-origins.",
         )
 
 
