@@ -43,6 +43,12 @@ $(VENV)/dev.stamp: $(VENV)/runtime.stamp requirements/dev.txt
 demo: $(VENV)/runtime.stamp  ## load the example logs into a warehouse in .demo and show what can be learned from them
 	@$(BIN)/tapewise --home .demo demo
 
+.PHONY: peers
+peers: $(VENV)/peers.stamp  ## install what a few tests compare with, and are skipped without (libcachesim: Linux on x86-64, glibc 2.34)
+$(VENV)/peers.stamp: $(VENV)/dev.stamp requirements/peers.txt
+	@$(call INSTALL_TOOLS,$(VENV)) --require-hashes --only-binary :all: -r requirements/peers.txt
+	@touch $@
+
 # Superset needs an older SQLAlchemy than Tapewise, so it has an environment of its own. Two of its packages are
 # published as source only, so this does not insist on wheels.
 $(SUPERSET)/stamp: dashboards/requirements.txt
@@ -208,6 +214,8 @@ lock:  ## renew the hashed lock files (needs uv and npm)
 		--group build pyproject.toml -o requirements/runtime.txt
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --all-extras \
 		--constraint requirements/runtime.txt --group build --group dev pyproject.toml -o requirements/dev.txt
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
+		--constraint requirements/dev.txt --group peers -o requirements/peers.txt
 	uv pip compile --quiet --universal --no-strip-extras --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
 		dashboards/requirements.in -o dashboards/requirements.txt
 	cd tests/report_pages && npm install --package-lock-only --omit-lockfile-registry-resolved --no-audit --no-fund --loglevel=error

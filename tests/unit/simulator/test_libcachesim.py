@@ -1,4 +1,4 @@
-"""LRU and FIFO without locks miss what libcachesim's do, where it is installed; it is no dependency."""
+"""LRU and FIFO without locks miss what libcachesim's do, where it is installed (`make peers`); it is no dependency."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from tapewise.simulator.locked_caches import replay_locked
 from tapewise.simulator.locks import Locks
 from tapewise.simulator.uses import Uses
 
-libcachesim = pytest.importorskip("libcachesim", reason="libcachesim is not installed")
+libcachesim = pytest.importorskip("libcachesim", reason="`make peers` installs it")
 
 
 @pytest.mark.parametrize("capacity", [10_000, 300_000, 5_000_000])
