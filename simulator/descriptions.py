@@ -332,7 +332,8 @@ def describe_run(connection: psycopg.Connection, run: RunSummary) -> Iterator[st
     levels = {name: Level(**level) for name, level in totals.get("levels", {}).items()}
     yield from _describe_levels(levels)
     if totals.get("tapes"):
-        yield from _describe_tapes(totals["tapes"], levels, run.placement)
+        yield from _describe_tapes(totals["tapes"], levels)
+        yield from _describe_placement(totals["tapes"], run)
     if totals.get("failed_try_count"):
         yield (
             f"  {totals['failed_try_count']:,} tries of transfers failed; {totals['given_up_count']:,}"
@@ -457,9 +458,7 @@ def _describe_outages(outages: Outages) -> str:
     return f"{text}; back to as few as before after at most {outages.longest_drain_s:,.0f} s"
 
 
-def _describe_tapes(
-    tapes: Mapping[str, Any], levels: Mapping[str, Level], placement: str | None
-) -> Iterator[str]:
+def _describe_tapes(tapes: Mapping[str, Any], levels: Mapping[str, Level]) -> Iterator[str]:
     """Yield what the drives did in the whole run, where cartridges have an identity."""
     recalls, mounts = tapes["recall_count"], tapes["recall_mount_count"]
     yield (
@@ -499,9 +498,27 @@ def _describe_tapes(
             f" {tapes['mean_load_wait_s']:,.1f} s for robot and load, {tapes['mean_locate_wait_s']:,.1f} s"
             " for the way to the file (in the table: load)"
         )
-    yield (
-        f"  Placement assumed: by {placement}. No log says which files share a cartridge; run the other"
-        " placement, too."
+
+
+def _describe_placement(tapes: Mapping[str, Any], run: RunSummary) -> Iterator[str]:
+    """Yield what was assumed about which files share a cartridge, and what the other assumption gives."""
+    yield f"  Placement assumed: by {run.placement}. No log says which files share a cartridge."
+    other = run.options.get("other_placement")
+    if other is None:  # an earlier version ran only one
+        return
+    if "mount_count" not in other:
+        yield f"  By {other['placement']}, some requests would never end."
+        return
+    names = ("mean_drive_wait_s", "mean_load_wait_s", "mean_locate_wait_s")
+    own = {
+        "placement": run.placement,
+        "mount_count": tapes["mount_count"],
+        "recall_wait_s": sum(tapes[name] or 0.0 for name in names) if tapes["recall_count"] else None,
+    }
+    yield "  The truth is likely between: " + "; ".join(
+        f"by {each['placement']} {each['mount_count']:,} mounts"
+        + ("" if each["recall_wait_s"] is None else f", and a recall waits {each['recall_wait_s']:,.1f} s")
+        for each in (own, other)
     )
 
 

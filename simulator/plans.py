@@ -22,6 +22,7 @@ from tapewise.simulator.demand.traces import Demand, check_trace
 from tapewise.simulator.inputs import Requests
 from tapewise.simulator.inventories import DiskFiles, find_default_fill, lay_on_disk
 from tapewise.simulator.kernel.tables import DRIVE, FILE, LIMIT, PHASES, PORT, SPACE, USER
+from tapewise.simulator.libraries import Library
 from tapewise.simulator.machines import Machine
 from tapewise.simulator.results import Run
 from tapewise.simulator.runs import Progress, run_trace
@@ -233,6 +234,8 @@ def keep_run(
             options["exchange"] = run_exchanged(plan, plan.exchanged, run)
         if not plan.is_disk_changed:
             options["evident_count"], options["agreeing_count"] = _compare_first_gets(plan, run)
+    if isinstance(plan.machine.tapes, Library):
+        options["other_placement"] = run_other_placement(plan, plan.machine.tapes)
     displaced_files = plan.held.displaced_files
     outcome = Outcome(plan.given, plan.machine, run, plan.seed, options, displaced_files, now)
     with (
@@ -253,6 +256,25 @@ def _bracket(plan: Plan, run: Run) -> dict[str, int]:
     }
     is_get = plan.given.trace["direction"] == "get"
     return {name: int((is_get & each.jobs["is_staged"]).sum()) for name, each in runs.items()}
+
+
+def run_other_placement(plan: Plan, library: Library) -> dict[str, Any]:
+    """Run a plan with the other placement of files on cartridges, because no log says which one is right.
+
+    Returns that `placement`, its `mount_count`, and the mean seconds that a recall waits for drive, load and
+    the way to the file (`recall_wait_s`, None without recalls); only the placement if requests never end.
+    """
+    placement = "time" if library.cartridges.placement == "user" else "user"
+    cartridges = library.cartridges.model_copy(update={"placement": placement})
+    tapes = library.model_copy(update={"cartridges": cartridges})
+    machine = plan.machine.model_copy(update={"tapes": tapes})
+    run = run_trace(machine, plan.given.trace, seed=plan.seed, inventory=plan.held.inventory)
+    found = run.totals.tapes
+    if run.totals.unfinished_count or found is None:
+        return {"placement": placement}
+    waits = (found.mean_drive_wait_s, found.mean_load_wait_s, found.mean_locate_wait_s)
+    wait_s = sum(each or 0.0 for each in waits) if found.recall_count else None
+    return {"placement": placement, "mount_count": found.mount_count, "recall_wait_s": wait_s}
 
 
 def run_exchanged(plan: Plan, files: DiskFiles, run: Run) -> dict[str, float]:
