@@ -184,6 +184,10 @@ bench-growth: $(VENV)/dev.stamp  ## measure what a line costs in warehouses of 1
 bench-reports: $(VENV)/dev.stamp  ## measure what each report of 10 million transfers takes, with DuckDB beside (6 GB of disk, half an hour)
 	$(BIN)/python -m benchmarks.reports --refresh --limit-s 2
 
+.PHONY: bench-tapes
+bench-tapes: $(VENV)/dev.stamp  ## measure what each report of 10 million files on tapes takes, with DuckDB beside (6 GB of disk, half an hour)
+	$(BIN)/python -m benchmarks.tapes --refresh --limit-s 2
+
 .PHONY: bench-pages
 bench-pages: $(VENV)/dev.stamp $(SUPERSET)/stamp  ## measure the pages of the dashboards through Superset, with 10 million transfers (6 GB of disk, minutes)
 	$(BIN)/python -m benchmarks.pages --limit-ms 150 --limit-s 1.5
