@@ -110,8 +110,13 @@ mounts = _of_tapes(
     sa.Column("transfer_s", DOUBLE_PRECISION),
     sa.Column("requester", sa.Text),
     sa.CheckConstraint(TAPE_REQUESTERS, name="requester"),
-    # When the cartridge was in the drive, if a log reports that before the tape is positioned.
-    later=(instant("mounted_at", nullable=True),),
+    later=(
+        # When the cartridge was in the drive, if a log reports that before the tape is positioned.
+        instant("mounted_at", nullable=True),
+        # A cartridge can stay in its drive for weeks. This finds mounts that began in a range without reading
+        # all that ended later.
+        sa.Index("mounts_archive_id_first_event_at_idx", "archive_id", "first_event_at"),
+    ),
 )
 
 tape_operations = _of_tapes(

@@ -735,6 +735,27 @@ def test_functions_of_tapes_are_inlined_and_prune_partitions(
     assert "Subplans Removed" in plan
 
 
+# What the archive's logs report is asked of all months.
+OF_FILES = [
+    each
+    for each in OF_TAPES
+    if "tape_coverage" not in each.metadata.depends_on
+    and {"tape_operations", "selected_operations"} & {*each.metadata.depends_on}
+]
+
+
+@pytest.mark.parametrize("function", OF_FILES, ids=names(OF_FILES))
+def test_files_of_later_months_are_not_read(database: psycopg.Connection, function: MartObject) -> None:
+    events = [
+        {"kind": kind, "drive": "d1", "happened_at": moment}
+        for kind in ("positioned", "transferred")
+        for moment in THREE_MONTHS
+    ]
+    insert_rows(database, {"tape_events": events})
+    plan = explain(database, f"SELECT * FROM mart.{function.name}(until => '1998-03-20')")
+    assert {*re.findall(r"tape_operations_(1998_\d\d)", plan)} == {"1998_03"}
+
+
 @pytest.mark.study("sql", "schema")
 @pytest.mark.parametrize("function", ASKED_OF_FACTS, ids=names(ASKED_OF_FACTS))
 def test_times_known_only_at_execution_prune_too(database: psycopg.Connection, function: MartObject) -> None:

@@ -44,14 +44,28 @@ WITH coverage AS MATERIALIZED (
     WHERE mount_days.archive IS NULL OR tape_coverage.archive = mount_days.archive
 ),
 
+-- No mount that begins in the range, nor a next one within 24 hours of its dismount, begins after this time.
+reach AS MATERIALIZED (
+    SELECT max(selected.occupied_until) + interval '2 days' AS until
+    FROM
+        mart.selected_mounts(
+            archive => mount_days.archive,
+            since => mount_days.since,
+            until => mount_days.until
+        ) AS selected
+    WHERE mount_days.until IS NOT NULL
+),
+
 saved AS (
     SELECT
         operations.mount_id,
         count(*) AS saved_count
-    FROM
-        mart.selected_operations(
+    FROM reach
+    CROSS JOIN
+        LATERAL mart.selected_operations(
             archive => mount_days.archive,
-            since => mount_days.since
+            since => mount_days.since,
+            until => reach.until
         ) AS operations
     WHERE operations.is_saving
     GROUP BY operations.mount_id
@@ -68,10 +82,12 @@ in_order AS (
             ORDER BY selected.occupied_from, selected.mount_id
         ) - selected.dismounted_at AS until_remount,
         coverage.last_event_at - selected.dismounted_at AS followed
-    FROM
-        mart.selected_mounts(
+    FROM reach
+    CROSS JOIN
+        LATERAL mart.selected_mounts(
             archive => mount_days.archive,
-            since => mount_days.since
+            since => mount_days.since,
+            until => reach.until
         ) AS selected
     INNER JOIN coverage ON selected.archive = coverage.archive
 ),

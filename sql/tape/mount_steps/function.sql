@@ -85,6 +85,8 @@ WITH steps AS (
             operations.mount_id = mounts.mount_id
             AND mounts.last_event_at
             >= coalesce(mount_steps.since, timestamptz '-infinity') - interval '3 days'
+            AND mounts.first_event_at
+            < coalesce(mount_steps.until, timestamptz 'infinity') + interval '2 days'
     UNION ALL
     SELECT
         summaries.archive,
@@ -114,7 +116,8 @@ WITH steps AS (
     WHERE summaries.is_mounted IS NOT FALSE
 ),
 
--- Each step is sorted alone, which is faster than sorting a row per step.
+-- Each step is sorted alone, which is faster than sorting a row per step. As numbers, sums do not depend on
+-- the order of rows.
 totals AS (
     SELECT
         steps.archive,
@@ -123,51 +126,51 @@ totals AS (
         steps.tape_type,
         count(*) AS row_count,
         count(steps.queue_s) AS queue_count,
-        avg(steps.queue_s) AS queue_mean_s,
+        avg(steps.queue_s::numeric)::double precision AS queue_mean_s,
         percentile_disc(ARRAY[0, 0.1, 0.5, 0.9, 0.95, 0.99, 1])
         WITHIN GROUP (ORDER BY steps.queue_s) AS queue_quantiles_s,
         count(steps.mount_s) AS mount_count,
-        avg(steps.mount_s) AS mount_mean_s,
+        avg(steps.mount_s::numeric)::double precision AS mount_mean_s,
         percentile_disc(ARRAY[0, 0.1, 0.5, 0.9, 0.95, 0.99, 1])
         WITHIN GROUP (ORDER BY steps.mount_s) AS mount_quantiles_s,
         count(steps.position_s) AS position_count,
-        avg(steps.position_s) AS position_mean_s,
+        avg(steps.position_s::numeric)::double precision AS position_mean_s,
         percentile_disc(ARRAY[0, 0.1, 0.5, 0.9, 0.95, 0.99, 1])
         WITHIN GROUP (ORDER BY steps.position_s) AS position_quantiles_s,
         count(steps.waited_s) AS waited_count,
-        avg(steps.waited_s) AS waited_mean_s,
+        avg(steps.waited_s::numeric)::double precision AS waited_mean_s,
         percentile_disc(ARRAY[0, 0.1, 0.5, 0.9, 0.95, 0.99, 1])
         WITHIN GROUP (ORDER BY steps.waited_s) AS waited_quantiles_s,
         count(steps.transfer_s) AS transfer_count,
-        avg(steps.transfer_s) AS transfer_mean_s,
+        avg(steps.transfer_s::numeric)::double precision AS transfer_mean_s,
         percentile_disc(ARRAY[0, 0.1, 0.5, 0.9, 0.95, 0.99, 1])
         WITHIN GROUP (ORDER BY steps.transfer_s) AS transfer_quantiles_s,
         count(steps.lazy_wait_s) AS lazy_wait_count,
-        avg(steps.lazy_wait_s) AS lazy_wait_mean_s,
+        avg(steps.lazy_wait_s::numeric)::double precision AS lazy_wait_mean_s,
         percentile_disc(ARRAY[0, 0.1, 0.5, 0.9, 0.95, 0.99, 1])
         WITHIN GROUP (ORDER BY steps.lazy_wait_s) AS lazy_wait_quantiles_s,
         count(steps.dismount_s) AS dismount_count,
-        avg(steps.dismount_s) AS dismount_mean_s,
+        avg(steps.dismount_s::numeric)::double precision AS dismount_mean_s,
         percentile_disc(ARRAY[0, 0.1, 0.5, 0.9, 0.95, 0.99, 1])
         WITHIN GROUP (ORDER BY steps.dismount_s) AS dismount_quantiles_s,
         count(steps.stay_s) AS stay_count,
-        avg(steps.stay_s) AS stay_mean_s,
+        avg(steps.stay_s::numeric)::double precision AS stay_mean_s,
         percentile_disc(ARRAY[0, 0.1, 0.5, 0.9, 0.95, 0.99, 1])
         WITHIN GROUP (ORDER BY steps.stay_s) AS stay_quantiles_s,
         count(steps.duration_s) AS duration_count,
-        avg(steps.duration_s) AS duration_mean_s,
+        avg(steps.duration_s::numeric)::double precision AS duration_mean_s,
         percentile_disc(ARRAY[0, 0.1, 0.5, 0.9, 0.95, 0.99, 1])
         WITHIN GROUP (ORDER BY steps.duration_s) AS duration_quantiles_s,
         count(steps.flush_s) AS flush_count,
-        avg(steps.flush_s) AS flush_mean_s,
+        avg(steps.flush_s::numeric)::double precision AS flush_mean_s,
         percentile_disc(ARRAY[0, 0.1, 0.5, 0.9, 0.95, 0.99, 1])
         WITHIN GROUP (ORDER BY steps.flush_s) AS flush_quantiles_s,
         count(steps.wait_s) AS wait_count,
-        avg(steps.wait_s) AS wait_mean_s,
+        avg(steps.wait_s::numeric)::double precision AS wait_mean_s,
         percentile_disc(ARRAY[0, 0.1, 0.5, 0.9, 0.95, 0.99, 1])
         WITHIN GROUP (ORDER BY steps.wait_s) AS wait_quantiles_s,
         count(steps.unload_s) AS unload_count,
-        avg(steps.unload_s) AS unload_mean_s,
+        avg(steps.unload_s::numeric)::double precision AS unload_mean_s,
         percentile_disc(ARRAY[0, 0.1, 0.5, 0.9, 0.95, 0.99, 1])
         WITHIN GROUP (ORDER BY steps.unload_s) AS unload_quantiles_s
     FROM steps

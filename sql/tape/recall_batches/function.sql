@@ -41,6 +41,9 @@ WITH mounts AS (
         AND mounts.last_event_at >= coalesce(
             recall_batches.since - interval '7 days', timestamptz '-infinity'
         )
+        AND mounts.first_event_at < coalesce(
+            recall_batches.until + interval '4 days', timestamptz 'infinity'
+        )
 ),
 
 recalls AS (

@@ -42,6 +42,8 @@ WITH requests AS (
             operations.mount_id = mounts.mount_id
             AND mounts.last_event_at
             >= coalesce(repack_waits.since, timestamptz '-infinity') - interval '2 days'
+            AND mounts.first_event_at
+            < coalesce(repack_waits.until, timestamptz 'infinity') + interval '5 days'
     WHERE
         operations.requester = 'client'
         AND (repack_waits.archive IS NULL OR operations.archive = repack_waits.archive)
@@ -52,10 +54,12 @@ WITH requests AS (
             OR coalesce(operations.tape_type, mounts.tape_type) = repack_waits.tape_type
         )
         AND (repack_waits.drive IS NULL OR operations.drive = repack_waits.drive)
-        -- Prunes partitions: an operation ends after it was received. Two days are more than the longest
-        -- local day.
+        -- Prunes partitions: an operation ends after it was received, at most three days later. Two days are
+        -- more than the longest local day.
         AND operations.last_event_at
         >= coalesce(repack_waits.since, timestamptz '-infinity') - interval '2 days'
+        AND operations.last_event_at
+        < coalesce(repack_waits.until, timestamptz 'infinity') + interval '5 days'
         AND (
             repack_waits.since IS NULL
             OR (operations.received_at AT TIME ZONE operations.timezone)::date
@@ -133,7 +137,8 @@ groups AS (
         count(*) AS request_count,
         count(*) FILTER (WHERE placed.is_unfinished) AS unfinished_count,
         count(*) FILTER (WHERE placed.is_mounted) AS mounted_count,
-        avg(placed.waited_s) AS mean_s,
+        -- As numbers, sums do not depend on the order of rows.
+        avg(placed.waited_s::numeric)::double precision AS mean_s,
         percentile_disc(ARRAY[0.5, 0.9, 0.95, 0.99, 1]) WITHIN GROUP (ORDER BY placed.waited_s) AS quantiles_s
     FROM placed
     WHERE placed.is_request

@@ -73,9 +73,11 @@ WITH in_drives AS (
         AND (selected_mounts.archive IS NULL OR mounts.archive = selected_mounts.archive)
         AND (selected_mounts.drive IS NULL OR mounts.drive = selected_mounts.drive)
         -- Prunes partitions. Two days are more than the longest local day. A cartridge can stay in a drive
-        -- for weeks, so `until` prunes none.
+        -- for weeks, so `until` prunes none, but an index finds the few mounts of later months.
         AND mounts.last_event_at
         >= coalesce(selected_mounts.since, timestamptz '-infinity') - interval '2 days'
+        AND mounts.first_event_at
+        < coalesce(selected_mounts.until, timestamptz 'infinity') + interval '2 days'
         AND mounts.last_event_at >= ranges.range_from
         -- Later mounts do not delay earlier ones.
         AND mounts.first_event_at < ranges.range_until

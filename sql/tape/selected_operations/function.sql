@@ -61,9 +61,17 @@ WITH in_mounts AS (
         ) AS mounts
     INNER JOIN mart.tape_operations AS operations ON mounts.mount_id = operations.mount_id
     WHERE
-        -- Prunes partitions.
+        -- Prunes partitions. The first and the last event of a file are at most three days apart.
         operations.last_event_at
         >= coalesce(selected_operations.since, timestamptz '-infinity') - interval '2 days'
+        AND operations.last_event_at
+        < coalesce(selected_operations.until, timestamptz 'infinity') + interval '5 days'
+        -- A file has the drive of its mount, if its log names one.
+        AND (
+            selected_operations.drive IS NULL
+            OR operations.drive IS NULL
+            OR operations.drive = selected_operations.drive
+        )
         AND num_nonnulls(operations.positioned_at, operations.transferred_at) > 0
 ),
 

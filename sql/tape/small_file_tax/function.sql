@@ -33,6 +33,7 @@ WITH mounts AS MATERIALIZED (
         selected.archive,
         selected.kind,
         selected.tape_type,
+        selected.occupied_until,
         selected.occupied_until - selected.occupied_from AS occupied
     FROM
         mart.selected_mounts(
@@ -47,6 +48,11 @@ WITH mounts AS MATERIALIZED (
     WHERE selected.is_begun
 ),
 
+reach AS (
+    SELECT max(mounts.occupied_until) + interval '1 day' AS until
+    FROM mounts
+),
+
 -- Mounts count whole, so files are not cut at `until`. Untimed files have no length.
 files AS (
     SELECT
@@ -56,10 +62,12 @@ files AS (
         operations.transferring_until - operations.transferring_from AS transferring,
         length(operations.size_bytes::text) AS digit_count,
         CASE WHEN operations.is_failed IS NOT TRUE THEN operations.size_bytes END AS size_bytes
-    FROM
-        mart.selected_operations(
+    FROM reach
+    CROSS JOIN
+        LATERAL mart.selected_operations(
             archive => small_file_tax.archive,
             since => small_file_tax.since,
+            until => reach.until,
             interface => small_file_tax.interface,
             location => small_file_tax.location,
             tape_type => small_file_tax.tape_type,

@@ -68,7 +68,15 @@ SELECT
         (
             SELECT min(tape_operations.first_event_at)
             FROM core.tape_operations
-            WHERE tape_operations.archive_id = archives.id
+            WHERE
+                tape_operations.archive_id = archives.id
+                -- The first and the last event of an operation are at most three days apart, so later ones
+                -- need not be read.
+                AND tape_operations.last_event_at <= (
+                    SELECT min(firsts.last_event_at)
+                    FROM core.tape_operations AS firsts
+                    WHERE firsts.archive_id = archives.id
+                ) + interval '3 days'
         )
     ) AS first_event_at,
     greatest(

@@ -71,6 +71,7 @@ WITH asked_for AS (
         ON
             operations.mount_id = mounts.mount_id
             AND mounts.last_event_at >= coalesce(tape_rates.since, timestamptz '-infinity')
+            AND mounts.first_event_at < coalesce(tape_rates.until, timestamptz 'infinity')
     -- Some logs (CTA's) describe the cartridge where it is mounted, and not with each file.
     CROSS JOIN
         LATERAL (
@@ -83,10 +84,10 @@ WITH asked_for AS (
         ) AS known (tape_type, drive, location)
     WHERE
         (tape_rates.archive IS NULL OR operations.archive = tape_rates.archive)
-        -- Operations without an end are left out, too.
-        AND operations.transferred_at < coalesce(tape_rates.until, timestamptz 'infinity')
+        AND operations.transferred_at IS NOT NULL
         -- The end is the last event of an operation, and this prunes partitions.
         AND operations.last_event_at >= coalesce(tape_rates.since, timestamptz '-infinity')
+        AND operations.last_event_at < coalesce(tape_rates.until, timestamptz 'infinity')
         AND (tape_rates.interface IS NULL OR operations.interface = tape_rates.interface)
         AND (tape_rates.location IS NULL OR known.location = tape_rates.location)
         AND (tape_rates.tape_type IS NULL OR known.tape_type = tape_rates.tape_type)

@@ -122,6 +122,10 @@ mounts AS (
         AND mounts.last_event_at >= coalesce(
             tape_recalls.since - interval '7 days', timestamptz '-infinity'
         )
+        -- The mount of an operation does not begin after its last event.
+        AND mounts.first_event_at < coalesce(
+            tape_recalls.until + interval '4 days', timestamptz 'infinity'
+        )
 )
 
 SELECT

@@ -42,7 +42,12 @@ WITH operations AS (
             ELSE operations.transferred_at
         END AS on_tape_at
     FROM mart.tape_operations AS operations
-    LEFT JOIN mart.mounts ON operations.mount_id = mounts.mount_id
+    -- Prunes partitions: a mount begins before its files end, and a file ends at most two days after it.
+    LEFT JOIN mart.mounts
+        ON
+            operations.mount_id = mounts.mount_id
+            AND mounts.last_event_at >= coalesce(tape_writes.since, timestamptz '-infinity') - interval '3 days'
+            AND mounts.first_event_at < coalesce(tape_writes.until, timestamptz 'infinity')
     WHERE
         operations.task = 'migration'
         AND operations.requester = 'client'
