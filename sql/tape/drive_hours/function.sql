@@ -48,7 +48,6 @@ WITH coverage AS MATERIALIZED (
 spans AS (
     SELECT
         mounts.archive,
-        mounts.timezone,
         mounts.drive,
         steps.step,
         mounts.is_unfinished,
@@ -77,7 +76,6 @@ spans AS (
     UNION ALL
     SELECT
         operations.archive,
-        operations.timezone,
         operations.drive,
         CASE WHEN operations.is_timed THEN 'file' ELSE 'untimed file' END AS step,
         FALSE AS is_unfinished,
@@ -93,44 +91,6 @@ spans AS (
             tape_type => drive_hours.tape_type,
             drive => drive_hours.drive
         ) AS operations
-),
-
--- The last microsecond of a span is in it, but its end is not. A span without length is at its beginning.
--- Parts before or after the range match no period of the calendar.
-parts AS (
-    SELECT
-        spans.*,
-        periods.starts_at,
-        periods.ends_at,
-        least(spans.span_until, periods.ends_at) - greatest(spans.span_from, periods.starts_at) AS spent
-    FROM spans
-    CROSS JOIN
-        LATERAL mart.local_periods(
-            from_at => spans.span_from,
-            last_at => greatest(spans.span_until - interval '1 microsecond', spans.span_from),
-            timezone => spans.timezone,
-            period => drive_hours.period
-        ) AS periods
-),
-
-sums AS (
-    SELECT
-        parts.archive,
-        parts.drive,
-        count(*) FILTER (WHERE parts.step = 'mount' AND parts.span_from >= parts.starts_at) AS mount_count,
-        count(*) FILTER (
-            WHERE parts.step = 'mount' AND parts.is_unfinished AND parts.span_until <= parts.ends_at
-        ) AS unfinished_count,
-        count(*) FILTER (WHERE parts.step = 'file') AS timed_count,
-        count(*) FILTER (WHERE parts.step = 'untimed file') AS untimed_count,
-        sum(parts.spent) FILTER (WHERE parts.step = 'mount') AS occupied,
-        sum(parts.spent) FILTER (WHERE parts.step = 'mounting') AS mounting,
-        sum(parts.spent) FILTER (WHERE parts.step = 'file') AS transferring,
-        sum(parts.spent) FILTER (WHERE parts.step = 'lazy wait') AS lazy_wait,
-        sum(parts.spent) FILTER (WHERE parts.step = 'dismounting') AS dismounting,
-        parts.starts_at
-    FROM parts
-    GROUP BY parts.archive, parts.drive, parts.starts_at
 ),
 
 used AS (
@@ -152,7 +112,7 @@ used AS (
 ),
 
 -- Idle periods too, from the first mount of the drive to its last.
-calendar AS (
+calendar AS MATERIALIZED (
     SELECT
         used.archive,
         used.kind,
@@ -179,6 +139,106 @@ calendar AS (
     WHERE
         coalesce(drive_hours.since, timestamptz '-infinity')
         < coalesce(drive_hours.until, timestamptz 'infinity')
+),
+
+-- Periods are looked up by the hours (days) of UTC that they touch, two at most. To make the periods of each
+-- span, or to compare each span with all periods, takes far longer.
+steps AS MATERIALIZED (
+    SELECT
+        calendar.archive,
+        calendar.drive,
+        calendar.starts_at,
+        calendar.ends_at,
+        steps.first_step,
+        steps.step
+    FROM calendar
+    CROSS JOIN
+        LATERAL (
+            VALUES (CASE drive_hours.period WHEN 'hour' THEN 3600 ELSE 86400 END)
+        ) AS lengths (length_s)
+    CROSS JOIN
+        LATERAL (
+            VALUES
+            (
+                floor(date_part('epoch', calendar.starts_at) / lengths.length_s),
+                floor(date_part('epoch', calendar.ends_at - interval '1 microsecond') / lengths.length_s)
+            )
+        ) AS edges (first_step, last_step)
+    CROSS JOIN
+        LATERAL (
+            VALUES
+            (edges.first_step, edges.first_step::integer),
+            (edges.first_step, nullif(edges.last_step, edges.first_step)::integer)
+        ) AS steps (first_step, step)
+),
+
+-- The last microsecond of a span is in it, but its end is not. A span without length is at its beginning.
+-- Materialized, because the planner would compare each span with all periods of its drive.
+touched AS MATERIALIZED (
+    SELECT
+        spans.*,
+        ends.last_at,
+        edges.first_step,
+        series.touched_step
+    FROM spans
+    CROSS JOIN
+        LATERAL (VALUES (greatest(spans.span_until - interval '1 microsecond', spans.span_from)))
+        AS ends (last_at)
+    CROSS JOIN
+        LATERAL (
+            VALUES
+            (
+                floor(
+                    date_part('epoch', spans.span_from)
+                    / CASE drive_hours.period WHEN 'hour' THEN 3600 ELSE 86400 END
+                )::integer,
+                floor(
+                    date_part('epoch', ends.last_at)
+                    / CASE drive_hours.period WHEN 'hour' THEN 3600 ELSE 86400 END
+                )::integer
+            )
+        ) AS edges (first_step, last_step)
+    CROSS JOIN LATERAL generate_series(edges.first_step, edges.last_step) AS series (touched_step)
+),
+
+-- Parts before or after the range match no period of the calendar. A span and a period meet in one or two
+-- steps, of which the first counts.
+parts AS (
+    SELECT
+        touched.*,
+        steps.starts_at,
+        steps.ends_at,
+        least(touched.span_until, steps.ends_at) - greatest(touched.span_from, steps.starts_at) AS spent
+    FROM touched
+    INNER JOIN steps
+        ON
+            touched.touched_step = steps.step
+            AND touched.drive = steps.drive
+            AND touched.archive = steps.archive
+    WHERE
+        steps.starts_at <= touched.last_at
+        AND steps.ends_at > touched.span_from
+        AND touched.touched_step = greatest(touched.first_step, steps.first_step)
+),
+
+sums AS (
+    SELECT
+        parts.archive,
+        parts.drive,
+        count(*) FILTER (WHERE parts.step = 'mount' AND parts.span_from >= parts.starts_at) AS mount_count,
+        count(*) FILTER (
+            WHERE parts.step = 'mount' AND parts.is_unfinished AND parts.span_until <= parts.ends_at
+        ) AS unfinished_count,
+        count(*) FILTER (WHERE parts.step = 'file') AS timed_count,
+        count(*) FILTER (WHERE parts.step = 'untimed file') AS untimed_count,
+        sum(parts.spent) FILTER (WHERE parts.step = 'mount') AS occupied,
+        sum(parts.spent) FILTER (WHERE parts.step = 'mounting') AS mounting,
+        sum(parts.spent) FILTER (WHERE parts.step = 'file') AS transferring,
+        sum(parts.spent) FILTER (WHERE parts.step = 'lazy wait') AS lazy_wait,
+        sum(parts.spent) FILTER (WHERE parts.step = 'dismounting') AS dismounting,
+        parts.starts_at
+    FROM parts
+    GROUP BY parts.archive, parts.drive, parts.starts_at
 ),
 
 filled AS (
