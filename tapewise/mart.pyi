@@ -2973,6 +2973,75 @@ class Mart:
             ORDER BY archive, tape_type, busy_count
         """
 
+    def drives_needed(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        location: str | None = None,
+        tape_type: str | None = None,
+        drive: str | None = None,
+        growth_ratio: float | None = None,
+        busy_ratio: float | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive whose log covers a whole day with mounts.
+
+        How many drives a multiple of what was read and written needs. The hours that drives were
+        occupied grow in proportion to the bytes, because files and mounts are taken to be of the same
+        kinds as in the range. Days to come are taken to be like those of the range; growth is only what
+        growth_ratio says. Archives without any known dismount have no rows. Only days that the log
+        covers whole count, so its first and its last day do not.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only local days that end after this time (null = from the first)
+            until: only local days that begin before this time (null = to the last)
+            interface: only mounts by this program (null = all)
+            location: only cartridges that are kept here (null = everywhere)
+            tape_type: only cartridges of this type, for drives that serve only these (null = all)
+            drive: only this drive (null = all)
+            growth_ratio: bytes to come for each byte of the range, 1 for as many (0 or more; otherwise
+                nothing is known of needs)
+            busy_ratio: share of the time that drives may be occupied on average (more than 0, at most
+                1; otherwise nothing is known of needs); the more it is, the longer requests wait
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            day_count: local days that count
+            week_count: calendar weeks of these days
+            drive_count: drives that were used on these days
+            mount_count: mounts that began on these days
+            size_bytes: bytes of the files of these mounts that did not fail, null where there are none
+            mounts_per_day: mount_count over day_count
+            bytes_per_day: size_bytes over day_count, null where no bytes are known
+            drive_s_per_mount: seconds that drives were occupied, over mount_count
+            bytes_per_drive_s: bytes for each second that a drive was occupied, mounting and waiting
+                included; null where no bytes are known
+            drive_hours_per_day: hours that drives were occupied on a day, on average
+            drive_hours_per_day_low: lower end of the 95 % interval of the mean of as many days to come,
+                at least 0; null with fewer than two weeks
+            drive_hours_per_day_high: upper end of this interval; null with fewer than two weeks
+            busiest_hour_drive_count: drives occupied in the busiest hour, on average over the hour
+            needed_count: drives that are occupied for busy_ratio of the time with growth_ratio times
+                these hours, rounded up; null where either ratio is out of its range
+            needed_count_low: lower end of its 95 % interval; null with fewer than two weeks
+            needed_count_high: upper end of its 95 % interval; null with fewer than two weeks
+            busiest_hour_needed_count: drives that serve growth_ratio times the busiest hour without
+                queues, rounded up
+            busiest_at: beginning of the busiest hour, of several the first
+            first_on: first local day that counts
+            last_on: last local day that counts
+
+        In SQL:
+
+            SELECT archive, bytes_per_day, drive_hours_per_day, needed_count_low, needed_count, needed_count_high
+            FROM mart.drives_needed(since => now() - INTERVAL '3 months', growth_ratio => 1.5)
+            ORDER BY archive
+        """
+
     def envelope_choices(
         self,
         *,

@@ -11,7 +11,7 @@ import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import closing
-from datetime import datetime
+from datetime import date, datetime, timedelta
 from math import ceil
 from pathlib import Path
 from typing import Any
@@ -32,9 +32,11 @@ from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.tables.mart_answers import name_computed
 from tests.conftest import NOW, Site, register
 from tests.integration.drive_recount import (
+    HOUR_US,
     count_busy,
     count_days,
     count_remounts,
+    find_day,
     list_rates,
     list_stays,
     list_waits,
@@ -372,6 +374,44 @@ def test_drives_are_used_as_plain_python_counts(loaded: Warehouse, truth: dict[s
         counted[row["drive"]][1] += row["transfer_count"]
     assert {row["drive"]: [row["failed_count"], row["file_count"]] for row in failures} == counted
     assert sum(row["failed_count"] for row in failures) > 0
+
+
+def test_needs_of_drives_follow_what_plain_python_counts(loaded: Warehouse, truth: dict[str, Any]):
+    zone = ZoneInfo(ZONE)
+    stays = list_stays(truth["cta"]["mounts"], truth["cta"]["tape_operations"])
+    (ends,) = fetch(
+        loaded,
+        f"SELECT {us('first_event_at')}, {us('last_event_at')} FROM mart.tape_coverage"
+        " WHERE archive = 'made'",
+    )
+    first, last = (date.fromisoformat(find_day(moment, zone)) for moment in ends.values())
+    whole = [str(first + timedelta(days=number)) for number in range(1, (last - first).days)]
+    occupied_s: Counter[str] = Counter()
+    for (_, day), counted in count_days(stays, zone).items():
+        occupied_s[day] += counted["occupied_us"] / 1e6
+    by_hour: Counter[int] = Counter()
+    for row in stays:
+        begin = row["from"]
+        while begin < row["until"]:
+            end = min(row["until"], (begin // HOUR_US + 1) * HOUR_US)
+            by_hour[begin // HOUR_US] += end - begin
+            begin = end
+    begun = [row for row in stays if find_day(row["from"], zone) in whole]
+    per_day_h = sum(occupied_s[day] for day in whole) / len(whole) / 3600
+    assert len(whole) > 1
+    assert per_day_h > 0
+
+    (needed,) = fetch(
+        loaded, "SELECT * FROM mart.drives_needed('made', growth_ratio => 50, busy_ratio => 0.6)"
+    )
+    assert (str(needed["first_on"]), str(needed["last_on"])) == (whole[0], whole[-1])
+    assert (needed["day_count"], needed["mount_count"]) == (len(whole), len(begun))
+    assert needed["size_bytes"] == sum(row["size_bytes"] or 0 for row in begun)
+    assert needed["drive_hours_per_day"] == pytest.approx(per_day_h)
+    busiest = max(at for hour, at in by_hour.items() if find_day(hour * HOUR_US, zone) in whole) / HOUR_US
+    assert needed["busiest_hour_drive_count"] == pytest.approx(busiest)
+    assert needed["needed_count"] == ceil(per_day_h * 50 / 0.6 / 24)
+    assert needed["busiest_hour_needed_count"] == ceil(busiest * 50)
 
 
 def test_small_files_pay_what_plain_python_shares(loaded: Warehouse, truth: dict[str, Any]):
