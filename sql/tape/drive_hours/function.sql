@@ -182,8 +182,9 @@ touched AS MATERIALIZED (
         series.touched_step
     FROM spans
     CROSS JOIN
-        LATERAL (VALUES (greatest(spans.span_until - interval '1 microsecond', spans.span_from)))
-        AS ends (last_at)
+        LATERAL (
+            VALUES (greatest(spans.span_until - interval '1 microsecond', spans.span_from))
+        ) AS ends (last_at)
     CROSS JOIN
         LATERAL (
             VALUES

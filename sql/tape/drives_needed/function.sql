@@ -89,6 +89,15 @@ busiest AS (
     ORDER BY hours.archive ASC, hours.drive_count DESC, hours.starts_at ASC
 ),
 
+sums AS (
+    SELECT
+        hours.archive,
+        hours.starts_on,
+        sum(hours.drive_s) AS drive_s
+    FROM hours
+    GROUP BY hours.archive, hours.starts_on
+),
+
 -- Days on which no drive was used count, too.
 days AS (
     SELECT
@@ -97,18 +106,10 @@ days AS (
         coalesce(sums.drive_s, 0) AS drive_s
     FROM covered
     CROSS JOIN
-        LATERAL generate_series(covered.first_on::timestamp, covered.last_on::timestamp, interval '1 day')
-        AS days (day)
-    LEFT JOIN
-        (
-            SELECT
-                hours.archive,
-                hours.starts_on,
-                sum(hours.drive_s) AS drive_s
-            FROM hours
-            GROUP BY hours.archive, hours.starts_on
-        ) AS sums
-        ON covered.archive = sums.archive AND days.day::date = sums.starts_on
+        LATERAL generate_series(
+            covered.first_on::timestamp, covered.last_on::timestamp, interval '1 day'
+        ) AS days (day)
+    LEFT JOIN sums ON covered.archive = sums.archive AND days.day::date = sums.starts_on
 ),
 
 weeks AS (

@@ -46,7 +46,8 @@ WITH operations AS (
     LEFT JOIN mart.mounts
         ON
             operations.mount_id = mounts.mount_id
-            AND mounts.last_event_at >= coalesce(tape_writes.since, timestamptz '-infinity') - interval '3 days'
+            AND mounts.last_event_at
+            >= coalesce(tape_writes.since, timestamptz '-infinity') - interval '3 days'
             AND mounts.first_event_at < coalesce(tape_writes.until, timestamptz 'infinity')
     WHERE
         operations.task = 'migration'
