@@ -28,7 +28,7 @@ from tapewise.simulator.machines import Machine
 _TRACE = """
     SELECT trace.submitted_at, trace.direction, trace.interface, trace.user_number, trace.file_number,
         trace.size_bytes, trace.origin, trace.left_out, trace.is_origin_assumed, trace.is_cached,
-        trace.is_file_known, trace.is_failed{columns}
+        trace.is_file_known, {is_failed} AS is_failed{columns}
     FROM
         mart.trace_requests(archive => %s, since => %s, until => %s, interface => %s, files => 'key',
             failed => %s) AS trace
@@ -40,6 +40,8 @@ _TRANSFERS = """
     LEFT JOIN mart.transfers
         ON trace.transfer_id = transfers.transfer_id AND trace.ended_at = transfers.ended_at
 """
+# Null where no log reports failures: mart.trace_requests takes these requests for successful ones.
+_IS_FAILED = "CASE WHEN trace.is_failed OR transfers.is_failure_logged THEN trace.is_failed END"
 # Accounts are names, which the reader does not see.
 _ACCOUNTS = """
     SELECT transfers.id, transfers.account
@@ -153,9 +155,11 @@ def read_archive_requests(
     kind, timezone = found
     failed = "none" if are_failures_simulated else None
     places = [_PLACES[name] for name in columns]
+    joins = [join for _, join in places] + [_TRANSFERS] * are_failures_simulated
     query = _TRACE.format(
+        is_failed=_IS_FAILED if are_failures_simulated else "trace.is_failed",
         columns="".join(f", {place}" for place, _ in places),
-        joins=" ".join(dict.fromkeys(join for _, join in places)),
+        joins=" ".join(dict.fromkeys(joins)),
     )
     rows = read_frame(
         connection,

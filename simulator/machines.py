@@ -294,13 +294,18 @@ class Machine(Part):
         """Return the same machine with the measured ratio of failures instead of `as measured`.
 
         `measured_ratio` is None if it is not known `where` the requests come from. Raises MachineError if the
-        machine needs it then.
+        machine needs it then, and if all requests failed.
         """
         if self.failures is None or self.failures.ratio != MEASURED:
             return self
         if measured_ratio is None:
             raise MachineError(
                 f'failures: ratio = "as measured" needs an archive whose log says what failed, not {where}',
+                hint="Give the ratio as a number, such as 0.01.",
+            )
+        if measured_ratio == 1:
+            raise MachineError(
+                f'failures: ratio = "as measured" is below 1, but {where} has no request that did not fail',
                 hint="Give the ratio as a number, such as 0.01.",
             )
         return self.model_copy(

@@ -157,16 +157,24 @@ def test_limits_and_priorities_read_their_columns_from_the_log(warehouse: Wareho
 
 
 def test_failures_as_measured_replace_those_of_the_log(warehouse: Warehouse) -> None:
-    rows = make_transfers(60)
+    rows = make_transfers(80)
     for number, row in enumerate(rows):
-        row["is_failed"] = number % 4 == 0
+        # FTP's log reports no failures, so nobody knows which of its transfers failed.
+        row["source"] = row["interface"] = "hsi" if number < 60 else "ftp"
+        row["is_failed"] = number % 4 == 0 and number < 60
+    sources = [{"name": "hsi"}, {"name": "ftp", "failure_tables": []}]
     with warehouse.connect(Role.OWNER) as connection:
-        insert_rows(connection, {"archives": [{"name": "llnl", "timezone": ZONE}], "transfers": rows})
+        insert_rows(
+            connection,
+            {"archives": [{"name": "llnl", "timezone": ZONE}], "sources": sources, "transfers": rows},
+        )
     failures = Failures.model_validate({"ratio": "as measured", "retry_after_s": 60, "most_retries": 1})
     machine = bundled_machine("llnl-unitree-1998").model_copy(update={"failures": failures})
     assert read(warehouse).failed_ratio is None
     given = read_archive(warehouse, "llnl", are_failures_simulated=True)
-    assert (given.failed_ratio, given.trace.height) == (0.25, 45)
+    assert (given.failed_ratio, given.trace.height) == (0.25, 65)
+    ftp = read_archive(warehouse, "llnl", interface="ftp", are_failures_simulated=True)
+    assert (ftp.failed_ratio, ftp.trace.height) == (None, 20)
     outcome = simulate(warehouse, machine=machine, given=given)
     totals = outcome.run.totals
     assert totals.given_up_count > 0
@@ -174,7 +182,7 @@ def test_failures_as_measured_replace_those_of_the_log(warehouse: Warehouse) -> 
         warehouse,
         "SELECT count(*) FILTER (WHERE is_failed), count(*) FROM mart.requests WHERE archive = 'rebuilt'",
     )
-    assert (failed, counted) == (totals.given_up_count, 45)
+    assert (failed, counted) == (totals.given_up_count, 65)
     ((lost_s,),) = ask(warehouse, "SELECT sum(transfer_s) FROM mart.request_waits WHERE archive = 'rebuilt'")
     assert lost_s == pytest.approx(
         outcome.run.jobs.select(pl.col("transfer_s") + pl.col("retry_s")).sum().item()

@@ -221,6 +221,8 @@ def test_the_measured_ratio_needs_a_log_that_says_what_failed():
         MachineError, match=r"failures: ratio = \"as measured\" needs an archive whose log says"
     ):
         machine.with_failures(None, "file t.csv")
+    with pytest.raises(MachineError, match=r"but archive a has no request that did not fail"):
+        machine.with_failures(1.0, "archive a")
     with pytest.raises(
         MachineError, match=r"failures: ratio = \"as measured\" needs the requests of an archive"
     ):
