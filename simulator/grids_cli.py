@@ -202,7 +202,8 @@ def _vary(machine: Machine, changes: Sequence[str]) -> list[Variant]:
     try:
         return list_variants(machine, [parse_change(text) for text in changes])
     except MachineError as error:
-        raise click.UsageError("\n".join(filter(None, (f"{error.message}.", error.hint)))) from error
+        stop = "" if error.message.endswith("?") else "."
+        raise click.UsageError("\n".join(filter(None, (f"{error.message}{stop}", error.hint)))) from error
 
 
 def _check_names(name: str | None, into: str | None, *, is_kept: bool) -> None:

@@ -126,7 +126,14 @@ def _read_size(path: str, text: str) -> int:
 def _find(tables: Any, path: str) -> Any:
     """Return a field of nested tables. Raises MachineError if there is none, or a table is absent."""
     whole = tables
-    for name in path.split("."):
+    names = path.split(".")
+    for place, name in enumerate(names):
+        if tables is None or tables == () or tables == {}:
+            table = ".".join(names[:place])
+            raise MachineError(
+                f"{path}: the machine has no {f'[[{table}]]' if tables == () else f'[{table}]'}",
+                hint="Write it into the machine file first; a study changes the fields of the tables that are there.",
+            )
         if isinstance(tables, tuple | list) and name.isdigit() and int(name) < len(tables):
             tables = tables[int(name)]
         elif isinstance(tables, dict) and name in tables:

@@ -81,6 +81,10 @@ def test_fields_that_belong_to_another_rule_are_no_obstacle():
             ["tapes.silos.drive_count=1"],
             "tapes.silos.drive_count: the machine has no such field: did you mean tapes.silos.0.drive_count?",
         ),
+        (["failures.ratio=0.1"], "failures.ratio: the machine has no [failures]"),
+        (["tapes.repack.drive_ratio=0.1"], "tapes.repack.drive_ratio: the machine has no such field"),
+        (["outages.0.lasts_s=60"], "outages.0.lasts_s: the machine has no [[outages]]"),
+        (["disk.pools.small.keep_s=60"], "disk.pools.small.keep_s: the machine has no [disk.pools]"),
         (["disk.capacity=1TB"], "no such field: did you mean disk.capacity_bytes?"),
         (["users.limit_count=-1"], "users.limit_count=-1: users.limit_count: must be above 0, not -1"),
         (
@@ -101,7 +105,7 @@ def test_a_value_that_cannot_be_is_wrong_usage():
     arguments = ["--machine", "lto9-hpss", "--trace", "any", "tapes.drives.count=4"]
     result = CliRunner().invoke(study, arguments)
     assert result.exit_code == 2
-    assert "no such field: did you mean tapes.drives.0.count?" in result.output
+    assert "no such field: did you mean tapes.drives.0.count?\n" in result.output
     assert "`tapewise simulate machine NAME` shows a machine file." in result.output
 
 
