@@ -230,6 +230,13 @@ class Library(Part):
         return [*served, (None, others)] if others else served
 
     @property
+    def repack_every_s(self) -> float:
+        """The seconds between two pieces of repack by `drive_ratio`; 0 without it."""
+        if self.repack is None or self.repack.drive_ratio is None:
+            return 0.0
+        return self.repack.piece_s / (self.repack.drive_ratio * self.drive_count)
+
+    @property
     def has_classes(self) -> bool:
         """Whether some drives serve only some classes of service."""
         return any(group.classes_of_service is not None for group in self.drives)

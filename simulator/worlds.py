@@ -27,6 +27,7 @@ from tapewise.simulator.shelves import make_movers, make_shelves
 
 UNLIMITED = 1e18
 FLOW_LIMIT = 20_000_000
+REPACK_LIMIT = 10_000_000  # pieces, each of which is an event
 
 
 def find_windows(machine: Machine, demand: Demand) -> list[Window]:
@@ -57,6 +58,7 @@ def make_world(machine: Machine, demand: Demand, *, seed: int, sample_s: float, 
     range_count, file_count = len(machine.ports.ranges), len(demand.file_sizes)
     files, unstored = _make_files(machine, demand)
     disk_pools, rule = _make_disk_pools(machine, files)
+    _check_repack(library, demand)
     shelves = make_shelves(library, demand, files.size_bytes, seed=seed)
     cartridge_count = len(shelves.cartridges)
     queue_count = demand.gates.count + range_count + len(pools) + len(machine.disk_pools) + file_count
@@ -186,9 +188,7 @@ def _set_library(one: Records, library: Library) -> None:
     if library.repack:
         one.repack_s = library.repack.piece_s
         one.most_repacks = library.repack.most_drives or library.drive_count
-        if library.repack.drive_ratio:
-            wanted = library.repack.drive_ratio * library.drive_count
-            one.repack_every_s = library.repack.piece_s / wanted
+        one.repack_every_s = library.repack_every_s
     one.is_by_record = library.recalls.order == "record"
     one.is_nearest = library.recalls.order == "nearest"
     one.most_per_mount, one.lazy_s = library.recalls.most_per_mount, library.recalls.lazy_s
@@ -197,6 +197,25 @@ def _set_library(one: Records, library: Library) -> None:
         one.end_to_end_s = library.locate.end_to_end_s
         one.wraps_per_band = library.locate.wraps_per_band
         one.wrap_count = library.locate.wraps_per_band * library.locate.band_count
+
+
+def _check_repack(library: Library | None, demand: Demand) -> None:
+    if library is None or library.repack is None:
+        return
+    repack, every_s = library.repack, library.repack_every_s
+    if every_s:
+        last_s = float(demand.submitted_s[-1]) if len(demand.submitted_s) else 0.0
+        piece_count, until = last_s / every_s, "until the last request"
+    else:
+        # Each byte is read and written.
+        rate = min(group.bytes_per_s for group in library.drives)
+        read_s = sum((repack.volumes or {}).values()) / rate
+        piece_count, until = 2 * read_s / repack.piece_s, "of the listed cartridges"
+    if piece_count > REPACK_LIMIT:
+        raise MachineError(
+            f"tapes.repack.piece_s: {repack.piece_s:g} s are {piece_count:,.0f} pieces {until}, more than"
+            f" {REPACK_LIMIT:,}"
+        )
 
 
 def _make_classes(machine: Machine) -> tuple[Records, Records]:
