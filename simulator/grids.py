@@ -7,10 +7,11 @@ seed, which shows much smaller differences than means of independent runs would.
 import os
 import signal
 from collections.abc import Callable, Collection, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
-from multiprocessing import active_children, get_context
+from multiprocessing import active_children, get_context, resource_tracker
+from typing import Any, TypeVar
 
 import polars as pl
 
@@ -23,6 +24,8 @@ from tapewise.simulator.plans import Plan, plan_run, refuse_stuck, run_exchanged
 from tapewise.simulator.results import Result, Run
 from tapewise.simulator.runs import run_trace
 from tapewise.simulator.variants import Variant
+
+Answer = TypeVar("Answer")
 
 # What makes a job longer than it would be alone on a machine without limits (LLNL, appendix B, section 7: the
 # sum of waits), by cause.
@@ -115,7 +118,7 @@ def run_grid(grid: Grid, *, job_count: int | None = None) -> Iterator[Result]:
         job_count or os.cpu_count() or 1, mp_context=get_context("spawn"), initializer=_ignore_interrupts
     ) as pool:
         bare = replace(grid, read_requests=_no_requests, kept=())
-        running = [pool.submit(_run_one, *task[:-1], bare) for task in tasks]
+        running = [_submit(pool, _run_one, *task[:-1], bare) for task in tasks]
         try:
             for each in running:
                 yield each.result()
@@ -131,6 +134,16 @@ def run_grid(grid: Grid, *, job_count: int | None = None) -> Iterator[Result]:
             raise
         finally:
             pool.shutdown(cancel_futures=True)
+
+
+def _submit(pool: Executor, function: Callable[..., Answer], *arguments: Any) -> Future[Answer]:
+    """Submit a call. If a process starts for it, Ctrl-C never reaches it, not even while it still imports."""
+    resource_tracker.ensure_running()  # when it starts, it unblocks the signal
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        return pool.submit(function, *arguments)
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
 def _ignore_interrupts() -> None:

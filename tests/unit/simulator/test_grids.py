@@ -2,6 +2,9 @@
 
 import math
 import random
+import signal
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 
 import polars as pl
 import pytest
@@ -11,7 +14,7 @@ from tapewise.schema.errors import MachineError, SimulationError
 from tapewise.simulator.demand.trace_files import complete_trace
 from tapewise.simulator.grid_descriptions import describe_results
 from tapewise.simulator.grid_statistics import compare, find_place, spread, take
-from tapewise.simulator.grids import FIGURES, LOST, Grid, Result, measure, run_grid
+from tapewise.simulator.grids import FIGURES, LOST, Grid, Result, _submit, measure, run_grid
 from tapewise.simulator.grids_cli import study
 from tapewise.simulator.inputs import Requests
 from tapewise.simulator.machines import bundled_machine
@@ -107,6 +110,16 @@ def test_a_value_that_cannot_be_is_wrong_usage():
     assert result.exit_code == 2
     assert "no such field: did you mean tapes.drives.0.count?\n" in result.output
     assert "`tapewise simulate machine NAME` shows a machine file." in result.output
+
+
+def read_blocked(*_: object) -> set[int]:
+    return set(signal.pthread_sigmask(signal.SIG_BLOCK, ()))
+
+
+def test_a_process_of_a_study_is_deaf_to_ctrl_c_from_its_beginning():
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        assert signal.SIGINT in _submit(pool, read_blocked).result()
+    assert signal.SIGINT not in read_blocked()
 
 
 def make_requests(seed: int, *, spacing_s: float = 20.0) -> Requests:
