@@ -94,6 +94,26 @@ def test_sql_agrees_with_numpy(database: psycopg.Connection) -> None:
             assert row[name] == pytest.approx(value, rel=1e-8), name
 
 
+def test_thousands_of_figures_take_seconds(database: psycopg.Connection) -> None:
+    # A report with users has as many. If each figure is compared with the weeks of all, or has a quantile
+    # of its own calculated, this takes minutes.
+    figures = "{" + ",".join(f'"figure_{number}":{number / 10}' for number in range(100)) + "}"
+    insert_rows(
+        database,
+        {
+            "daily_reports": [
+                {"reported_on": str(BEGIN + timedelta(weeks=week)), "operation": "io_by_application",
+                 "item": f"program {item}", "figures": figures}
+                for week in range(4)
+                for item in range(20)
+            ]
+        },
+    )  # fmt: skip
+    database.execute("SET statement_timeout = '30 s'")
+    found = database.execute("SELECT verdict, count(*) FROM mart.figure_trends() GROUP BY verdict").fetchall()
+    assert found == [("no trend", 2000)]
+
+
 @pytest.mark.study("sql/quality")
 def test_the_last_third_lies_within_the_interval() -> None:
     """Fit 182 days, and see where the week around the 91st day after them really was."""

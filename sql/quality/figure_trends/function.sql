@@ -44,7 +44,7 @@ WITH archives AS (
 ),
 
 -- Equal numbers are of the same figure, also where some of the columns are null.
-figures AS MATERIALIZED (
+figures AS (
     SELECT
         figures.*,
         dense_rank() OVER (
@@ -82,6 +82,23 @@ figures AS MATERIALIZED (
 weeks AS (
     SELECT
         figures.trend,
+        figures.archive,
+        figures.kind,
+        figures.source,
+        figures.system,
+        figures.section,
+        figures.user_id,
+        figures.gateway,
+        figures.client,
+        figures.application,
+        figures.storage_class,
+        figures.storage_class_number,
+        figures.drive_type,
+        figures.library,
+        figures.to_library,
+        figures.vsn,
+        figures.figure,
+        figures.is_total,
         date_trunc('week', figures.reported_on::timestamp) AS week,
         count(*)::double precision AS day_count,
         avg(figures.value ORDER BY figures.reported_on) AS value,
@@ -89,66 +106,104 @@ weeks AS (
         min(figures.reported_on) AS first_reported_on,
         max(figures.reported_on) AS last_reported_on
     FROM figures
-    GROUP BY figures.trend, week
+    GROUP BY
+        figures.trend,
+        figures.archive,
+        figures.kind,
+        figures.source,
+        figures.system,
+        figures.section,
+        figures.user_id,
+        figures.gateway,
+        figures.client,
+        figures.application,
+        figures.storage_class,
+        figures.storage_class_number,
+        figures.drive_type,
+        figures.library,
+        figures.to_library,
+        figures.vsn,
+        figures.figure,
+        figures.is_total,
+        week
 ),
 
+-- The sums of a figure are in the rows of all its weeks. A join of sums with weeks would compare each figure
+-- with each week of every other, because the planner expects few of them.
 means AS (
     SELECT
-        weeks.trend,
-        sum(weeks.day_count) AS day_count,
-        count(*) AS week_count,
-        sum(weeks.day_count * weeks.day ORDER BY weeks.week) / sum(weeks.day_count) AS day,
-        sum(weeks.day_count * weeks.value ORDER BY weeks.week) / sum(weeks.day_count) AS value,
-        min(weeks.first_reported_on) AS first_reported_on,
-        max(weeks.last_reported_on) AS last_reported_on
+        weeks.*,
+        sum(weeks.day_count) OVER figure AS all_day_count,
+        count(*) OVER figure AS week_count,
+        sum(weeks.day_count * weeks.day) OVER figure / sum(weeks.day_count) OVER figure AS mean_day,
+        sum(weeks.day_count * weeks.value) OVER figure / sum(weeks.day_count) OVER figure AS mean,
+        min(weeks.first_reported_on) OVER figure AS first_on,
+        max(weeks.last_reported_on) OVER figure AS last_on
     FROM weeks
-    GROUP BY weeks.trend
+    WINDOW
+        figure AS (
+            PARTITION BY weeks.trend ORDER BY weeks.week
+            ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
+        )
 ),
 
 -- Sums of differences from the means keep digits that sums of squares would lose.
-lines AS (
+slopes AS (
     SELECT
         means.*,
-        sums.day_squares,
-        sums.products / nullif(sums.day_squares, 0) AS change_per_day
+        sum(means.day_count * (means.day - means.mean_day) ^ 2) OVER figure AS day_squares,
+        sum(means.day_count * (means.day - means.mean_day) * (means.value - means.mean))
+            OVER figure AS products
     FROM means
-    CROSS JOIN LATERAL (
-        SELECT
-            sum(weeks.day_count * (weeks.day - means.day) ^ 2 ORDER BY weeks.week) AS day_squares,
-            sum(
-                weeks.day_count * (weeks.day - means.day) * (weeks.value - means.value) ORDER BY weeks.week
-            ) AS products
-        FROM weeks
-        WHERE weeks.trend = means.trend
-    ) AS sums
+    WINDOW
+        figure AS (
+            PARTITION BY means.trend ORDER BY means.week
+            ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
+        )
 ),
 
--- The variance of a day about the line, times the square of Student's t. Of one or two weeks, there is none,
--- and t is of no importance.
+lines AS (
+    SELECT DISTINCT ON (slopes.trend)
+        slopes.*,
+        slopes.products / nullif(slopes.day_squares, 0) AS change_per_day,
+        sum(
+            slopes.day_count
+            * (
+                slopes.value - slopes.mean
+                - slopes.products / nullif(slopes.day_squares, 0) * (slopes.day - slopes.mean_day)
+            ) ^ 2
+        ) OVER (
+            PARTITION BY slopes.trend ORDER BY slopes.week
+            ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
+        ) AS residual_squares
+    FROM slopes
+    ORDER BY slopes.trend
+),
+
+-- A quantile takes ten milliseconds, so it is calculated once for all figures of as many weeks. Of one or two
+-- weeks there is no variance, and t is of no importance.
+quantiles AS MATERIALIZED (
+    SELECT
+        counts.week_count,
+        mart.student_t_quantile(0.975, greatest(counts.week_count - 2, 1)) AS t
+    FROM (SELECT DISTINCT lines.week_count FROM lines) AS counts
+),
+
+-- The variance of a day about the line, times the square of Student's t.
 squares AS (
     SELECT
         lines.*,
-        sums.residual_squares
+        lines.residual_squares
         / nullif(lines.week_count - 2, 0)
-        * mart.student_t_quantile(0.975, greatest(lines.week_count - 2, 1)) ^ 2 AS square,
+        * quantiles.t ^ 2 AS square,
         dates.expected_on,
-        dates.expected_on - date '2000-01-01' - lines.day AS distance
+        dates.expected_on - date '2000-01-01' - lines.mean_day AS distance
     FROM lines
-    CROSS JOIN
-        LATERAL (
-            SELECT
-                sum(
-                    weeks.day_count
-                    * (weeks.value - lines.value - lines.change_per_day * (weeks.day - lines.day)) ^ 2
-                    ORDER BY weeks.week
-                ) AS residual_squares
-            FROM weeks
-            WHERE weeks.trend = lines.trend
-        ) AS sums
+    INNER JOIN quantiles ON lines.week_count = quantiles.week_count
     CROSS JOIN
         LATERAL (
             -- A date beyond a century is no forecast, and could be later than any date there is.
-            VALUES (lines.last_reported_on + least(figure_trends.days_ahead, 36525))
+            VALUES (lines.last_on + least(figure_trends.days_ahead, 36525))
         ) AS dates (expected_on)
 ),
 
@@ -156,40 +211,40 @@ trends AS (
     SELECT
         squares.*,
         sqrt(squares.square / nullif(squares.day_squares, 0)) AS change_margin,
-        squares.value + squares.change_per_day * squares.distance AS expected,
+        squares.mean + squares.change_per_day * squares.distance AS expected,
         sqrt(
             squares.square
             * (
                 1 / 7::double precision
-                + 1 / squares.day_count
+                + 1 / squares.all_day_count
                 + squares.distance ^ 2 / nullif(squares.day_squares, 0)
             )
         ) AS expected_margin
     FROM squares
 )
 
-SELECT DISTINCT ON (trends.trend)
-    figures.archive,
-    figures.kind,
-    figures.source,
-    figures.system,
-    figures.section,
-    figures.user_id,
-    figures.gateway,
-    figures.client,
-    figures.application,
-    figures.storage_class,
-    figures.storage_class_number,
-    figures.drive_type,
-    figures.library,
-    figures.to_library,
-    figures.vsn,
-    figures.figure,
-    figures.is_total,
+SELECT
+    trends.archive,
+    trends.kind,
+    trends.source,
+    trends.system,
+    trends.section,
+    trends.user_id,
+    trends.gateway,
+    trends.client,
+    trends.application,
+    trends.storage_class,
+    trends.storage_class_number,
+    trends.drive_type,
+    trends.library,
+    trends.to_library,
+    trends.vsn,
+    trends.figure,
+    trends.is_total,
 
-    trends.day_count::bigint AS day_count,
+    trends.all_day_count::bigint AS day_count,
     trends.week_count,
-    trends.value AS mean,
+    trends.mean,
     trends.change_per_day,
     trends.change_per_day - trends.change_margin AS change_per_day_low,
     trends.change_per_day + trends.change_margin AS change_per_day_high,
@@ -203,11 +258,10 @@ SELECT DISTINCT ON (trends.trend)
     trends.expected - trends.expected_margin AS expected_low,
     trends.expected + trends.expected_margin AS expected_high,
 
-    trends.first_reported_on,
-    trends.last_reported_on,
+    trends.first_on AS first_reported_on,
+    trends.last_on AS last_reported_on,
     trends.expected_on
 FROM trends
-INNER JOIN figures ON trends.trend = figures.trend
 ORDER BY trends.trend
 
 $function$;
