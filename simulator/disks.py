@@ -90,9 +90,9 @@ class Disk(Part):
         for name, pool in self.pools.items():
             for each in pool.classes_of_service or ():
                 if each in owners:
-                    raise ValueError(
-                        f"disk.pools.{name}.classes_of_service: class {each} is also in pool {owners[each]}"
-                    )
+                    is_same = owners[each] == name
+                    place = "listed twice" if is_same else f"also in pool {owners[each]}"
+                    raise ValueError(f"disk.pools.{name}.classes_of_service: class {each} is {place}")
                 owners[each] = name
         for field, meaning in (
             ("classes_of_service", "takes all classes that no other pool names"),

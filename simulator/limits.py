@@ -174,9 +174,11 @@ def read_values(trace: pl.DataFrame, column: str, field: str) -> pl.Series:
     """
     if column not in trace.columns or trace[column].null_count() == trace.height:
         lack = "has no column" if column not in trace.columns else "does not say of any request its"
+        is_written = column in trace.columns or column not in ("client", "class_of_service")
+        option = "" if is_written else f" (`tapewise workload trace --with {column}`)"
         raise TraceError(
             f"the trace {lack} {column}, but the machine file has {field}",
-            hint=f"Remove {field} from the machine file, or run requests that have it.",
+            hint=f"Remove {field} from the machine file, or run requests that have it{option}.",
         )
     dtype = trace.schema[column]
     if dtype != pl.String and not dtype.is_integer():

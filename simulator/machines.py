@@ -498,6 +498,8 @@ _FAULTS = {
     "multiple_of": "must be a multiple of {multiple_of:g}, not {given}",
     "literal_error": "must be {expected}, not {given}",
     "too_short": "must have an entry",
+    "string_too_short": "must not be empty",
+    "string_too_long": "must have at most {max_length} characters",
     "string_pattern_mismatch": "is no name: write a to z, 0 to 9 and _, a letter first",
 }
 

@@ -100,7 +100,9 @@ def check_outages(outages: Sequence[Outage], group_counts: Sequence[int], robot_
             raise ValueError(f"outages.{number}: the machine has no tapes.robots")
         if outage.group is not None and outage.group > len(group_counts):
             groups = len(group_counts)
-            raise ValueError(f"outages.{number}.group: is {outage.group}, but drives have {groups} groups")
+            raise ValueError(
+                f"outages.{number}.group: is {outage.group}, but the last group of drives is {groups}"
+            )
         is_of_some = outage.what == "drives" and outage.count is not None
         if is_of_some and outage.group is None and len(group_counts) > 1:
             raise ValueError(f"outages.{number}: group is missing: which drives are out?")

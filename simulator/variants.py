@@ -128,11 +128,11 @@ def _find(tables: Any, path: str) -> Any:
     whole = tables
     names = path.split(".")
     for place, name in enumerate(names):
-        if tables is None or tables == () or tables == {}:
+        if tables in (None, (), {}):
             table = ".".join(names[:place])
             raise MachineError(
                 f"{path}: the machine has no {f'[[{table}]]' if tables == () else f'[{table}]'}",
-                hint="Write it into the machine file first; a study changes the fields of the tables that are there.",
+                hint="Write it into the machine file first: a study only changes what is there.",
             )
         if isinstance(tables, tuple | list) and name.isdigit() and int(name) < len(tables):
             tables = tables[int(name)]

@@ -58,7 +58,6 @@ def make_world(machine: Machine, demand: Demand, *, seed: int, sample_s: float, 
     range_count, file_count = len(machine.ports.ranges), len(demand.file_sizes)
     files, unstored = _make_files(machine, demand)
     disk_pools, rule = _make_disk_pools(machine, files)
-    _check_repack(library, demand)
     shelves = make_shelves(library, demand, files.size_bytes, seed=seed)
     cartridge_count = len(shelves.cartridges)
     queue_count = demand.gates.count + range_count + len(pools) + len(machine.disk_pools) + file_count
@@ -163,6 +162,7 @@ def _make_numbers(
     if isinstance(tapes, Tapes) and tapes.store:
         one.cartridge_bytes = tapes.store.cartridge_bytes
     if isinstance(tapes, Library):
+        _check_repack(tapes, demand)
         _set_library(one, tapes)
     one.sample_s = sample_s
     one.range_queue = demand.gates.count
@@ -199,8 +199,8 @@ def _set_library(one: Records, library: Library) -> None:
         one.wrap_count = library.locate.wraps_per_band * library.locate.band_count
 
 
-def _check_repack(library: Library | None, demand: Demand) -> None:
-    if library is None or library.repack is None:
+def _check_repack(library: Library, demand: Demand) -> None:
+    if library.repack is None:
         return
     repack, every_s = library.repack, library.repack_every_s
     if every_s:

@@ -294,6 +294,10 @@ def test_a_study_changes_the_room_of_pools():
             {"one": {"classes_of_service": ["1"]}, "two": {"classes_of_service": ["1"], "capacity_bytes": 5}},
             "disk.pools.two.classes_of_service: class 1 is also in pool one",
         ),
+        (
+            {"one": {"classes_of_service": ["1", "1"]}},
+            "disk.pools.one.classes_of_service: class 1 is listed twice",
+        ),
         ({"one": {"low_ratio": 0.9}}, "disk.pools.one: low_ratio is above high_ratio"),
         ({"one": {"rank": "belady"}}, "disk.pools.one.rank: belady knows the future"),
         (

@@ -274,8 +274,9 @@ def test_a_limit_by_a_column_that_the_trace_lacks_is_refused():
         machine = make_machine(**{table: {"client": fields}})
         with pytest.raises(
             TraceError, match=rf"the trace has no column client, but the machine file has {table}\.c"
-        ):
+        ) as error:
             run_trace(machine, trace, seed=1)
+        assert "(`tapewise workload trace --with client`)" in str(error.value.hint)
         with pytest.raises(
             TraceError, match="the trace does not say of any request its client, but the machine"
         ):

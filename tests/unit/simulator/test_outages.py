@@ -248,7 +248,7 @@ def test_a_backlog_that_never_drains_is_unknown():
         (out("archive", 0, 5, count=1), "outages.0: count is for drives and robots, not for the archive"),
         (out("robots", 0, 5, count=2), "outages.0.count: is 2, but there are only 1"),
         (out("drives", 0, 5, count=5), "outages.0.count: is 5, but there are only 4"),
-        (out("drives", 0, 5, group=2), "outages.0.group: is 2, but drives have 1 groups"),
+        (out("drives", 0, 5, group=2), "outages.0.group: is 2, but the last group of drives is 1"),
     ],
 )  # fmt: skip
 def test_a_fault_names_its_field(outage, message):

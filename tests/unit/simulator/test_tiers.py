@@ -91,6 +91,8 @@ def test_a_larger_share_keeps_the_cartridges_of_a_smaller_one():
     ([SHELF | {"share_ratio": 0.6}, SHELF | {"name": "b", "share_ratio": 0.5}],
      "small: tapes: tiers: share_ratio is 1.1 in all, which is more than 1"),
     ([SHELF | {"share_ratio": 0.1}] * 2, "small: tapes: tiers: two are called shelf"),
+    ([SHELF | {"name": ""}], "small: tapes.tiers.0.name: must not be empty"),
+    ([SHELF | {"name": "n" * 41}], "small: tapes.tiers.0.name: must have at most 40 characters"),
     ([SHELF | {"name": "library"}], "small: tapes: tiers: two are called library"),
     ([SHELF | {"fetcher_count": 0}], "small: tapes.tiers.0.fetcher_count: must be above 0"),
     ([SHELF | {"fetch_s": -1}], "small: tapes.tiers.0.fetch_s: must be at least 0"),
