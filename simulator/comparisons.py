@@ -121,10 +121,10 @@ class Comparison:
     def can_be_circular(self) -> bool:
         """Whether a machine, or what was made like one, could be compared with itself.
 
-        Measured archives cannot, and neither can one archive in two periods, unless it was simulated.
+        Measured archives cannot, and neither can one archive with itself, unless it was simulated.
         """
         kinds = {each.kind for each in (self.a, self.b)}
-        return "simulated" in kinds or (kinds != {"measured"} and not self.are_periods)
+        return "simulated" in kinds or (kinds != {"measured"} and self.a.name != self.b.name)
 
     @property
     def is_circular(self) -> bool:

@@ -365,6 +365,11 @@ def test_a_circular_comparison_is_reported_as_circular(filled: Warehouse, other:
     assert json.loads(run_compare(filled, other, "slow", "--json").output)["is_circular"]
 
 
+def test_made_up_logs_compared_with_themselves_are_not_circular(filled: Warehouse):
+    assert "CIRCULAR" not in run_compare(filled, "made-up", "made-up").output
+    assert "CIRCULAR" in run_compare(filled, "run", "run").output
+
+
 def test_json_contains_every_figure(filled: Warehouse):
     said = json.loads(run_compare(filled, "slow", "fast", "--json").output)
     assert said["a"]["name"] == "slow"
