@@ -151,3 +151,8 @@ def test_what_no_list_can_be_is_refused_with_its_field(fields: dict, message: st
     with pytest.raises(MachineError, match=r"small: tapes: repack\.volumes need a drive that may write"):
         make_library_machine(make_library(
             drives=[ONE | {"role": "read"}], repack={"piece_s": 1, "volumes": VOLUMES}))  # fmt: skip
+
+
+def test_more_pieces_than_a_run_can_take_are_refused():
+    with pytest.raises(MachineError, match=r"piece_s: 1e-09 s are [0-9,]+ pieces of the listed cartridges"):
+        run(make(repack={"piece_s": 1e-9}), *LATE)
