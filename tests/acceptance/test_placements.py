@@ -13,7 +13,7 @@ from tests.acceptance.test_simulate_cache import make_log
 pytestmark = pytest.mark.study("simulator")
 
 
-def test_each_placement_tells_what_the_other_one_gives(tapewise, home: Path, tmp_path: Path) -> None:
+def test_each_run_reports_the_other_placement(tapewise, home: Path, tmp_path: Path) -> None:
     make_log(tmp_path)
     named = ("--archive", "placed", "--kind", "synthetic", "--timezone", "UTC")
     assert tapewise("ingest", *named, "--format", "xferlog", "xferlog").returncode == 0

@@ -1,4 +1,4 @@
-"""LRU and FIFO without locks miss what libcachesim's do, where it is installed (`make peers`); it is no dependency."""
+"""LRU and FIFO without locks miss what libcachesim's do. `make peers` installs it; it is no dependency."""
 
 import numpy as np
 import pytest
