@@ -506,8 +506,8 @@ def _describe_placement(tapes: Mapping[str, Any], run: RunSummary) -> Iterator[s
     other = run.options.get("other_placement")
     if other is None:  # an earlier version ran only one
         return
-    if "mount_count" not in other:
-        yield f"  By {other['placement']}, some requests would never end."
+    if "fault" in other:
+        yield f"  By {other['placement']}, there is no run: {other['fault']}."
         return
     names = ("mean_drive_wait_s", "mean_load_wait_s", "mean_locate_wait_s")
     own = {

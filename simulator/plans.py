@@ -12,7 +12,7 @@ import numpy.typing as npt
 import polars as pl
 
 from tapewise.schema.database import Role, Warehouse
-from tapewise.schema.errors import SimulationError
+from tapewise.schema.errors import MachineError, SimulationError
 from tapewise.simulator.archives import Outcome, check_name, write_archive
 from tapewise.simulator.calibrations import Calibration, calibrate, find_hits, run_with_ghosts
 from tapewise.simulator.demand.ghosts import Ghosts, draw_ghosts, find_asked
@@ -235,7 +235,7 @@ def keep_run(
         if not plan.is_disk_changed:
             options["evident_count"], options["agreeing_count"] = _compare_first_gets(plan, run)
     if isinstance(plan.machine.tapes, Library):
-        options["other_placement"] = run_other_placement(plan, plan.machine.tapes)
+        options["other_placement"] = run_other_placement(plan, plan.machine.tapes, sample_s)
     displaced_files = plan.held.displaced_files
     outcome = Outcome(plan.given, plan.machine, run, plan.seed, options, displaced_files, now)
     with (
@@ -258,20 +258,25 @@ def _bracket(plan: Plan, run: Run) -> dict[str, int]:
     return {name: int((is_get & each.jobs["is_staged"]).sum()) for name, each in runs.items()}
 
 
-def run_other_placement(plan: Plan, library: Library) -> dict[str, Any]:
+def run_other_placement(plan: Plan, library: Library, sample_s: float) -> dict[str, Any]:
     """Run a plan with the other placement of files on cartridges, because no log says which one is right.
 
     Returns that `placement`, its `mount_count`, and the mean seconds that a recall waits for drive, load and
-    the way to the file (`recall_wait_s`, None without recalls); only the placement if requests never end.
+    the way to the file (`recall_wait_s`, None without recalls); or the `fault` for which there is no run.
     """
     placement = "time" if library.cartridges.placement == "user" else "user"
     cartridges = library.cartridges.model_copy(update={"placement": placement})
     tapes = library.model_copy(update={"cartridges": cartridges})
     machine = plan.machine.model_copy(update={"tapes": tapes})
-    run = run_trace(machine, plan.given.trace, seed=plan.seed, inventory=plan.held.inventory)
+    try:
+        run = run_trace(
+            machine, plan.given.trace, seed=plan.seed, inventory=plan.held.inventory, sample_s=sample_s
+        )
+    except MachineError as error:  # the users' files may need more cartridges than there are
+        return {"placement": placement, "fault": error.message}
     found = run.totals.tapes
     if run.totals.unfinished_count or found is None:
-        return {"placement": placement}
+        return {"placement": placement, "fault": "some requests never end"}
     waits = (found.mean_drive_wait_s, found.mean_load_wait_s, found.mean_locate_wait_s)
     wait_s = sum(each or 0.0 for each in waits) if found.recall_count else None
     return {"placement": placement, "mount_count": found.mount_count, "recall_wait_s": wait_s}

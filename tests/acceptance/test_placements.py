@@ -45,6 +45,12 @@ def test_each_run_reports_the_other_placement(tapewise, home: Path, tmp_path: Pa
                 "mount_count": tapes["mount_count"],
                 "recall_wait_s": pytest.approx(sum(waits)),
             }
+        # 27 cartridges hold all bytes, but not if each file of a user must be on one of them.
+        few = by_time.replace("filled_count = 2740", "filled_count = 27")
+        (tmp_path / "few.toml").write_text(few.replace("capacity_bytes = 9000", "capacity_bytes = 6000"))
+        ran = tapewise("simulate", "run", "--machine", "few.toml", "--trace", "placed", "--into", "few")
+        assert ran.returncode == 0, ran.stderr
+        assert "  By user, there is no run: tapes.cartridges.filled_count is 27, but the files" in ran.stdout
     assert own["time"]["mount_count"] != own["user"]["mount_count"]
     assert others == {"time": own["user"], "user": own["time"]}
     for name in ("time", "user"):
