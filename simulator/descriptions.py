@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
@@ -339,6 +339,8 @@ def describe_run(connection: psycopg.Connection, run: RunSummary) -> Iterator[st
             f"  {totals['failed_try_count']:,} tries of transfers failed; {totals['given_up_count']:,}"
             " requests were given up, or their file was (in the table, failed tries are part of transfer)"
         )
+    if warm_up := run.options.get("queue_warm_up"):
+        yield _describe_warm_up(warm_up, run.began_at, zone)
     if "limit_waits" in levels and levels["limit_waits"].peak:
         yield "  in the table, waits for limits of accounts, clients and classes are part of user"
     for outages in totals.get("outages", []):  # an earlier version had none
@@ -498,6 +500,20 @@ def _describe_tapes(tapes: Mapping[str, Any], levels: Mapping[str, Level]) -> It
             f" {tapes['mean_load_wait_s']:,.1f} s for robot and load, {tapes['mean_locate_wait_s']:,.1f} s"
             " for the way to the file (in the table: load)"
         )
+
+
+def _describe_warm_up(warm_up: Mapping[str, float], began_at: datetime, zone: ZoneInfo) -> str:
+    """Describe how long the queues, which are empty when a run begins, took to settle."""
+    queues = f"  queues begin empty; a request waits {warm_up['mean_wait_s']:,.2f} s in them on average"
+    if "left_out_count" not in warm_up:
+        return f"{queues}; the waits do not settle (MSER-5): the load changes, or the queues grow"
+    if not warm_up["left_out_count"]:
+        return f"{queues}, and no warm-up of theirs is found (MSER-5)"
+    settled_at = _show(began_at + timedelta(seconds=warm_up["until_s"]), zone)
+    return (
+        f"{queues}, and {warm_up['settled_wait_s']:,.2f} s without their warm-up, the first"
+        f" {warm_up['left_out_count']:,} requests until {settled_at} (MSER-5)"
+    )
 
 
 def _describe_placement(tapes: Mapping[str, Any], run: RunSummary) -> Iterator[str]:

@@ -24,8 +24,9 @@ from tapewise.simulator.inventories import DiskFiles, find_default_fill, lay_on_
 from tapewise.simulator.kernel.tables import DRIVE, FILE, LIMIT, PHASES, PORT, SPACE, USER
 from tapewise.simulator.libraries import Library
 from tapewise.simulator.machines import Machine
-from tapewise.simulator.results import Run
+from tapewise.simulator.results import QUEUED, Run
 from tapewise.simulator.runs import Progress, run_trace
+from tapewise.simulator.warm_ups import LEAST_COUNT, find_warm_up
 
 SAMPLE_S, SAMPLE_COUNT = 600.0, 10_000
 YEAR_S = 365.25 * 86_400
@@ -234,6 +235,9 @@ def keep_run(
             options["exchange"] = run_exchanged(plan, plan.exchanged, run)
         if not plan.is_disk_changed:
             options["evident_count"], options["agreeing_count"] = _compare_first_gets(plan, run)
+    warm_up = measure_warm_up(run)
+    if warm_up is not None:
+        options["queue_warm_up"] = warm_up
     if isinstance(plan.machine.tapes, Library):
         options["other_placement"] = run_other_placement(plan, plan.machine.tapes, sample_s)
     displaced_files = plan.held.displaced_files
@@ -256,6 +260,27 @@ def _bracket(plan: Plan, run: Run) -> dict[str, int]:
     }
     is_get = plan.given.trace["direction"] == "get"
     return {name: int((is_get & each.jobs["is_staged"]).sum()) for name, each in runs.items()}
+
+
+def measure_warm_up(run: Run) -> dict[str, float] | None:
+    """Return how long the queues of a run took to settle after it was steady; None with too few requests.
+
+    `request_count` requests waited in all `mean_wait_s` on average. The first `left_out_count` of them, asked
+    for before `until_s` (seconds from the beginning), are the warm-up, and the others waited
+    `settled_wait_s`. Without these three, the waits do not settle.
+    """
+    if run.totals.steady_s is None:
+        return None
+    steady = run.jobs.filter(pl.col("submitted_s") >= run.totals.steady_s)
+    if steady.height < LEAST_COUNT:
+        return None
+    waits_s = steady.select(pl.sum_horizontal(QUEUED)).to_series().to_numpy()
+    found: dict[str, float] = {"request_count": steady.height, "mean_wait_s": float(waits_s.mean())}
+    count = find_warm_up(waits_s)
+    if count is not None:
+        found |= {"left_out_count": count, "until_s": float(steady["submitted_s"][count])}
+        found["settled_wait_s"] = float(waits_s[count:].mean())
+    return found
 
 
 def run_other_placement(plan: Plan, library: Library, sample_s: float) -> dict[str, Any]:

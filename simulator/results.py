@@ -30,6 +30,8 @@ WAITS = {
     "retry_s": RETRY,
     "latency_s": LATENCY,
 }
+# The waits for what others use; the time that a request takes on an idle machine is in none of them.
+QUEUED = tuple(name for name in WAITS if name not in ("load_wait_s", "locate_wait_s", "retry_s", "latency_s"))
 TIME_COLUMNS = (*WAITS, "staging_s", "transfer_s", "contention_s")
 # In the warehouse, these are included in others.
 STORED_IN = {"limit_wait_s": "user_wait_s", "locate_wait_s": "load_wait_s", "retry_s": "transfer_s"}
