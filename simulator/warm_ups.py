@@ -28,7 +28,7 @@ def find_warm_up(waits_s: Floats) -> int | None:
     kept_counts = np.arange(batch_count, 0, -1)
     sums, squares = (np.cumsum(each[::-1])[::-1] for each in (means, means**2))
     spreads = squares - sums**2 / kept_counts
-    # Where all waits are equal, no error of rounding shall choose.
+    # Where the last waits are equal, no error of rounding shall choose among them.
     spreads[spreads < 1e-12 * squares[0]] = 0.0
     half = batch_count // 2
     left_out = int(np.argmin((spreads / kept_counts**2)[: half + 1]))

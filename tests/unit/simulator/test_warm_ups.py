@@ -45,6 +45,13 @@ def test_of_equal_waits_none_is_left_out(wait):
     assert find_warm_up(np.full(1234, wait)) == 0
 
 
+@pytest.mark.parametrize("wait", [1 / 3, 7.7, 60.0])
+def test_errors_of_rounding_leave_out_no_equal_waits(wait):
+    waits = np.full(1000, wait)
+    waits[:100] += np.random.default_rng(1).exponential(5, 100)
+    assert find_warm_up(waits) == 100
+
+
 def test_waits_that_grow_do_not_settle():
     assert find_warm_up(np.arange(1000.0)) is None
 
