@@ -73,6 +73,9 @@ def test_every_request_is_in_the_trace_or_counted(example: Example):
     )
     assert set(trace.left_out_counts) == {"failed", "no transfer", "saturated size", "unknown time"}
     assert {name: trace.left_out_counts[name] for name in reasons} == reasons
+    # Further columns come from transfers, which not all that is left out has.
+    more = example.make(further=("client", "class_of_service"))
+    assert (more.rows.height, more.left_out_counts) == (trace.rows.height, trace.left_out_counts)
 
 
 def test_puts_and_stages_are_those_of_the_requests(example: Example, nft: Trace):
