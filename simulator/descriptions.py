@@ -511,8 +511,9 @@ def _describe_warm_up(warm_up: Mapping[str, float], began_at: datetime, zone: Zo
         return f"{queues}, and no warm-up of theirs is found (MSER-5)"
     settled_at = _show(began_at + timedelta(seconds=warm_up["until_s"]), zone)
     return (
-        f"{queues}, and {warm_up['settled_wait_s']:,.2f} s without their warm-up, the first"
-        f" {warm_up['left_out_count']:,} requests until {settled_at} (MSER-5)"
+        f"{queues}, and {warm_up['settled_wait_s']:,.2f} s after the first"
+        f" {warm_up['left_out_count']:,} requests, until {settled_at}: their warm-up (MSER-5), or the load"
+        " changed"
     )
 
 
