@@ -188,18 +188,9 @@ QUESTIONS = [
 
 def main() -> None:
     """Make the warehouse, ask the questions, and print a table."""
-    parser = argparse.ArgumentParser(
-        description="Measure functions that reports and analysts ask, with DuckDB beside."
+    arguments = parse_arguments(
+        "Measure functions that reports and analysts ask, with DuckDB beside.", "lines of all logs together"
     )
-    parser.add_argument("--rows", type=int, default=10_000_000, help="lines of all logs together")
-    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="work in this folder and leave it there")
-    parser.add_argument("--only", nargs="*", default=[], metavar="FUNCTION", help="ask only these functions")
-    parser.add_argument("--refresh", action="store_true", help="prepare and keep answers first")
-    parser.add_argument(
-        "--timeout", type=int, default=600, help="seconds after which a question is cancelled"
-    )
-    parser.add_argument("--limit-s", type=float, help="fail if an answer takes more CPU time than this")
-    arguments = parser.parse_args()
     slow_count = 0
     with working_folder(arguments.keep) as folder:
         home, peer = folder / "home", folder / "peer.duckdb"
@@ -230,6 +221,20 @@ def main() -> None:
                 slow_count += not is_whole or taken_s > (arguments.limit_s or float("inf"))
     if slow_count:
         sys.exit(f"{slow_count} answers took too long")
+
+
+def parse_arguments(description: str, rows: str) -> argparse.Namespace:
+    """Parse the options of a benchmark of functions; `rows` says of what `--rows` is the number."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--rows", type=int, default=10_000_000, help=rows)
+    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="work in this folder and leave it there")
+    parser.add_argument("--only", nargs="*", default=[], metavar="FUNCTION", help="ask only these functions")
+    parser.add_argument("--refresh", action="store_true", help="prepare and keep answers first")
+    parser.add_argument(
+        "--timeout", type=int, default=600, help="seconds after which a question is cancelled"
+    )
+    parser.add_argument("--limit-s", type=float, help="fail if an answer takes more CPU time than this")
+    return parser.parse_args()
 
 
 def answer(reader: psycopg.Connection, question: Question, *, is_current: bool) -> tuple[float, bool, str]:

@@ -13,7 +13,6 @@ Functions with a row for each file, mount or recall are left out. There are no p
 on tape show what they cost without any.
 """
 
-import argparse
 import sys
 from pathlib import Path
 
@@ -22,7 +21,7 @@ from psycopg import sql
 
 from benchmarks.answers import ARCHIVE, measure_duckdb
 from benchmarks.load import run_apart, working_folder
-from benchmarks.reports import Question, answer, ask, refresh
+from benchmarks.reports import Question, answer, ask, parse_arguments, refresh
 from benchmarks.tape_rows import WEEK, fill_tapes
 from tapewise.ingest.upkeep.kept_answers import Call, find_stale_calls
 from tapewise.schema.database import Role
@@ -74,18 +73,9 @@ QUESTIONS = [
 
 def main() -> None:
     """Make the warehouse, ask the questions, and print a table."""
-    parser = argparse.ArgumentParser(description="Measure functions of tapes, with DuckDB beside.")
-    parser.add_argument(
-        "--rows", type=int, default=10_000_000, help="files read from tapes or written to them"
+    arguments = parse_arguments(
+        "Measure functions of tapes, with DuckDB beside.", "files read from tapes or written to them"
     )
-    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="work in this folder and leave it there")
-    parser.add_argument("--only", nargs="*", default=[], metavar="FUNCTION", help="ask only these functions")
-    parser.add_argument("--refresh", action="store_true", help="keep answers first")
-    parser.add_argument(
-        "--timeout", type=int, default=600, help="seconds after which a question is cancelled"
-    )
-    parser.add_argument("--limit-s", type=float, help="fail if an answer takes more CPU time than this")
-    arguments = parser.parse_args()
     slow_count = 0
     with working_folder(arguments.keep) as folder:
         home, peer = folder / "home", folder / "peer.duckdb"
