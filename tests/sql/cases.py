@@ -451,6 +451,11 @@ class Case:
         return sorted(zones) or [ELSEWHERE]
 
     @property
+    def months(self) -> set[str]:
+        """The months (`2000-01-01`) in which the case's events are; the tables have a partition for each."""
+        return set().union(*_find_months(self).values())
+
+    @property
     def query(self) -> str:
         return str(_read_yaml(self.path)["query"])
 
@@ -572,13 +577,20 @@ def make_partitions(connection: psycopg.Connection, cases: Iterable[Case]) -> No
     """Make all partitions that `cases` need in advance, because making one takes as long as a case."""
     months: dict[str, set[str]] = {table: set() for table in _EVENT_TIMES}
     for case in cases:
-        for table, rows in case.given.items():
-            for row in rows if table in _EVENT_TIMES else ():
-                moment = str(row.get(_EVENT_TIMES[table], _DEFAULTS[table][_EVENT_TIMES[table]]))
-                for each in (table, *DERIVED):
-                    months[each].add(f"{moment[:7]}-01")
+        for table, found in _find_months(case).items():
+            for each in (table, *DERIVED):
+                months[each] |= found
     for table, found in months.items():
         connection.execute("SELECT core.make_partitions(%s, %s::date[])", [table, sorted(found)])
+
+
+def _find_months(case: Case) -> dict[str, set[str]]:
+    """Return the months of the rows that `case` gives of each table with partitions."""
+    return {
+        table: {f"{str(row.get(column, _DEFAULTS[table][column]))[:7]}-01" for row in case.given[table]}
+        for table, column in _EVENT_TIMES.items()
+        if table in case.given
+    }
 
 
 def restart_numbers(connection: psycopg.Connection) -> None:

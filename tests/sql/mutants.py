@@ -28,7 +28,15 @@ import psycopg
 import yaml
 
 from tapewise.schema.tables.mart import MartObject, make_mart
-from tests.sql.cases import CASES_FOLDER, Case, find_differences, insert_rows, restart_numbers, run_query
+from tests.sql.cases import (
+    CASES_FOLDER,
+    Case,
+    find_differences,
+    insert_rows,
+    make_partitions,
+    restart_numbers,
+    run_query,
+)
 
 
 class AnyMutant(Protocol):
@@ -97,7 +105,7 @@ def find_needed(objects: Sequence[MartObject], cases: Iterable[Case]) -> list[Ma
 def try_mutants(
     connection: psycopg.Connection,
     objects: Sequence[MartObject],
-    cases: Iterable[Case],
+    cases: Sequence[Case],
     mutants: Sequence[AnyMutant],
 ) -> list[AnyMutant]:
     """Return those of `mutants` with which none of `cases` fails; they break one of `objects`.
@@ -107,6 +115,8 @@ def try_mutants(
     """
     left = list(mutants)
     with connection.transaction(force_rollback=True):
+        # With the months of all objects' cases, each query would take longer to plan.
+        make_partitions(connection, cases)
         make_mart(connection, objects)
         for case in cases:
             with connection.transaction(force_rollback=True):

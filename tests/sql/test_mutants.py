@@ -15,7 +15,7 @@ import pytest
 from tapewise.schema.database import Role
 from tapewise.schema.tables.mart import MartObject, read_mart
 from tests.conftest import Site
-from tests.sql.cases import Case, find_cases, make_partitions
+from tests.sql.cases import Case, find_cases
 from tests.sql.derived_mutants import derive_mutants, read_equivalent
 from tests.sql.mutants import AnyMutant, find_mutants, find_needed, try_mutants
 from tests.sql.touched import find_touched
@@ -66,8 +66,6 @@ def connection(site: Site) -> Iterator[psycopg.Connection]:
         connection.prepare_threshold = None
         # A mutant's query may never end; a timeout counts as noticed.
         connection.execute("SET statement_timeout = '10s'")
-        make_partitions(connection, CASES)
-        connection.commit()
         yield connection
 
 
