@@ -119,7 +119,7 @@ mutants: $(VENV)/dev.stamp  ## try every mutant of sql/ (`make test` tries those
 	TAPEWISE_TEST_MUTANTS_ONE_IN=1 $(BIN)/python -m pytest -n 2 --dist worksteal tests/sql/test_mutants.py tests/sql/test_request_mutants.py
 
 .PHONY: studies
-studies: $(VENV)/dev.stamp  ## run every study and draw 100 examples of each property (`make test` runs the studies of code that a branch touches, and one in sixteen of the others)
+studies: $(VENV)/dev.stamp  ## run every study and draw 100 examples of each property (`make test` runs the studies of code that a branch touches, and one in 32 of the others)
 	TAPEWISE_TEST_STUDIES_ONE_IN=1 TAPEWISE_TEST_EXAMPLES=100 $(BIN)/python -m pytest -n 2 --dist worksteal -m "study or hypothesis" \
 		tests/acceptance tests/integration tests/migrations tests/sql tests/unit
 

@@ -1,8 +1,8 @@
-"""Chooses the studies to run: those of the code that the branch changes, and a sixteenth of the others.
+"""Chooses the studies to run: those of the code that the branch changes, and one in 32 of the others.
 
 A study is a test that takes a second or more, or one of many that take as long together. It is marked
-`@pytest.mark.study("sql/cache", ...)` with the folders and files whose code it checks. Which sixteenth runs
-depends on the commit: every sixteenth in the order of the files, so that each commit runs some of
+`@pytest.mark.study("sql/cache", ...)` with the folders and files whose code it checks. Which of them run
+depends on the commit: every 32nd in the order of the files, so that each commit runs some of
 each kind, and no commit takes much longer than another. `make studies` runs them all. Studies that share
 a costly fixture have `together=True`: they all run, or none.
 """
@@ -15,7 +15,7 @@ from _pytest.mark import ParameterSet
 
 from tests.sql.touched import TREE, ask_git, find_base
 
-ONE_IN = int(os.environ.get("TAPEWISE_TEST_STUDIES_ONE_IN", "16"))
+ONE_IN = int(os.environ.get("TAPEWISE_TEST_STUDIES_ONE_IN", "32"))
 # What runs on this version has run on a newer one, so all of it is a study of the code that uses the server.
 IS_REPEATED = os.environ.get("TAPEWISE_TEST_POSTGRES") == "16"
 OF_SERVER = pytest.mark.study("migrations", "schema", "sql", "tests/sql").mark

@@ -210,6 +210,7 @@ def test_the_datasets_match_the_catalogue(reader: psycopg.Connection) -> None:
         assert path.read_text() == write_yaml(dataset.describe(reader)), "run `make assets`"
 
 
+@pytest.mark.study("dashboards")
 def test_a_renamed_column_is_noticed(viewer: Api, reader: psycopg.Connection, warehouse: Warehouse) -> None:
     check_chart(viewer, reader, "rejects_by_reason", Choice())
     with warehouse.connect(Role.OWNER, autocommit=True) as owner:

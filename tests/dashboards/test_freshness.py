@@ -6,6 +6,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tapewise.dashboards.service import Service
 from tests.dashboards.api import Api
 from tests.dashboards.assets import CHARTS, DATASETS, TAPES
@@ -33,6 +35,7 @@ def ask(viewer: Api, dataset: str, columns: list[str]) -> dict[str, Any]:
     return result
 
 
+@pytest.mark.study("dashboards", "schema")
 def test_a_new_archive_is_listed_at_once(service: Service, viewer: Api, tmp_path: Path) -> None:
     log = tmp_path / "new.log"
     lines = b"".join((TREE / "examples" / "logs" / "hsi.log").read_bytes().splitlines(keepends=True)[:20])

@@ -105,6 +105,7 @@ ASKED = [
 ]
 
 
+@pytest.mark.study("dashboards", "sql")
 def test_marks_are_those_of_the_filters(viewer: Api, recorded: None) -> None:
     """All are asked before anything changes, so an answer that was kept for others would be noticed."""
     for name, choice, outages, changes in ASKED:

@@ -339,6 +339,7 @@ def find_answers(browser: Browser, title: str) -> list[list[dict[str, Any]]]:
     return [json.loads(answer.text)["result"][0]["data"] for answer in answers]
 
 
+@pytest.mark.study("dashboards")
 def test_a_renamed_column_is_noticed(browser: Browser, warehouse: Warehouse) -> None:
     with warehouse.connect(Role.OWNER, autocommit=True) as owner:
         owner.execute("ALTER VIEW mart.line_fates RENAME COLUMN reason TO cause")

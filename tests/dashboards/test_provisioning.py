@@ -65,6 +65,7 @@ def provision(service: Service) -> None:
     service._run("the provisioning", "python", str(FOLDER / "provisioning.py"), environment=environment)
 
 
+@pytest.mark.study("dashboards")
 def test_the_second_time_only_what_does_not_belong_is_removed(service: Service, admin: Api) -> None:
     before = read_state(service)
     assert all(before.values())
@@ -87,6 +88,7 @@ def test_the_second_time_only_what_does_not_belong_is_removed(service: Service, 
     assert after == before
 
 
+@pytest.mark.study("dashboards")
 def test_an_edited_chart_is_restored(service: Service, admin: Api) -> None:
     before = read_state(service)
     with sqlite3.connect(service.folder / "superset.db") as database:
@@ -117,6 +119,7 @@ def test_only_the_owner_can_read_the_secrets(service: Service) -> None:
     assert (service.folder / "superset_admin_password").read_text() not in processes
 
 
+@pytest.mark.study("dashboards")
 @pytest.mark.parametrize(
     "missing", ["SUPERSET_SECRET_KEY", "SUPERSET_METADATA_URL", "SUPERSET_STATE_FOLDER", "a long key"]
 )

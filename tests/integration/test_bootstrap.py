@@ -184,13 +184,13 @@ def test_sql_agrees_with_the_plain_bootstrap_on_two_periods(database: psycopg.Co
     before, after = (
         [each for each in requests if since <= each.ended_us < until] for since, until in (ends[:2], ends[2:])
     )
-    call = "('a', 'a', since => %s, until => %s, b_since => %s, b_until => %s, replicate_count => 40)"
+    call = "('a', 'a', since => %s, until => %s, b_since => %s, b_until => %s, replicate_count => 12)"
     moments = [to_time(each) for each in ends]
     with database.cursor(row_factory=dict_row) as cursor:
         rows = cursor.execute("SELECT * FROM mart.compare_archives" + call, moments).fetchall()
         mixes = cursor.execute("SELECT * FROM mart.compare_mixes" + call, moments).fetchall()
         drawn = cursor.execute("SELECT * FROM mart.compared_mixes" + call, moments).fetchall()
-    assert_agree(rows, compare(before, after, 40))
+    assert_agree(rows, compare(before, after, 12))
     assert {(row["direction"], row["quantity"]) for row in mixes} == {
         *(
             (direction, time)
@@ -210,7 +210,7 @@ def test_sql_agrees_with_the_plain_bootstrap_on_two_periods(database: psycopg.Co
         for field in fields(expected[key]):
             assert_same(row[field.name], getattr(expected[key], field.name), key, field.name)
     for row in mixes:
-        found = [expected[row["direction"], row["quantity"], replicate] for replicate in range(41)]
+        found = [expected[row["direction"], row["quantity"], replicate] for replicate in range(13)]
         differences = [
             None if each.a_value is None or each.b_value is None else each.b_value - each.a_value
             for each in found
