@@ -222,22 +222,31 @@ class DrivesTwin:
                         batch.sort(key=lambda one: (self._locate(head, one[2].position), one[1]))
                     _, number, file = batch.pop(0)
                     yield self._take("locate", self._locate(head, file.position))
+                    yield from self._find_room(file)
                     yield self._take("read", file.size / rate)
                     head = file.position + file.size
-                    self.ends[number] = self.env.now
-                    if len(self.ends) == self.recall_count:
-                        self.finished.succeed()
+                    self._end_recall(number, file)
             elif "w" in drive.may and cartridge.writes:
                 yield self._take("locate", self._locate(head, cartridge.end))
                 while cartridge.writes:
                     yield self._take("write", cartridge.writes[0].size / rate)
-                    cartridge.end += cartridge.writes.pop(0).size
-                    self._count_written()
+                    file = cartridge.writes.pop(0)
+                    cartridge.end += file.size
+                    self._end_write(file)
                 head = cartridge.end
             else:
                 return head, served
 
-    def _count_written(self) -> None:
+    def _find_room(self, file: TwinFile) -> Steps:  # noqa: ARG002  # a disk needs the file
+        """Wait until the disk has room for a file; here it always has."""
+        yield from ()
+
+    def _end_recall(self, number: int, file: TwinFile) -> None:  # noqa: ARG002  # a disk needs the file
+        self.ends[number] = self.env.now
+        if len(self.ends) == self.recall_count:
+            self.finished.succeed()
+
+    def _end_write(self, file: TwinFile) -> None:  # noqa: ARG002  # a disk needs the file
         self.left -= 1
         if not self.left:
             assert self.written is not None

@@ -202,14 +202,18 @@ def serve_space(world: World, pool: int) -> None:
 
 @compiled
 def may_go(world: World, file: int) -> None:
-    """Continue a waiting purge if it may now remove `file`, which was just stored to tape or unlocked."""
+    """Begin or continue a purge that may now remove `file`, which was just stored to tape or unlocked.
+
+    If none is wanted now, one that fell short before is no longer spent.
+    """
     record = world.files[file]
     pool = world.disk_pools[record.disk_pool]
-    if not is_purge_wanted(world, record.disk_pool) or record.lock_count > 0 or not record.is_stored:
+    if record.lock_count > 0 or not record.is_stored:
         return
     old_enough_s = record.accessed_s + pool.keep_s
     if old_enough_s <= world.state[0].now_s:
-        purge(world, record.disk_pool)
+        pool.is_purge_spent = False
+        purge_if_wanted(world, record.disk_pool)
     elif pool.is_purge_spent:
         pool.purge_s = min(pool.purge_s, old_enough_s)
         _plan_purge(world)

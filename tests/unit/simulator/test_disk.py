@@ -2,6 +2,7 @@
 
 import pytest
 
+from tapewise.simulator.disks import Purge
 from tapewise.simulator.results import TIME_COLUMNS
 from tapewise.simulator.runs import run_trace
 from tests.unit.simulator.builders import make_held, make_machine, make_ports, make_tapes, make_trace
@@ -217,3 +218,16 @@ def test_a_deadlock_is_reported_and_the_run_ends():
     assert run_.jobs["stuck_in"].to_list() == ["space"]
     assert run_.totals.unfinished_count == 1
     assert run_.jobs.select(TIME_COLUMNS).sum_horizontal()[0] == pytest.approx(run_.totals.ended_s)
+
+
+def test_a_purge_that_fell_short_can_begin_again_with_files_that_were_free_when_nobody_wanted_room():
+    # At 50 s file 3 arrives, and the disk is 90 % full. The purge removes file 2, but file 1 is being read
+    # until 60 s, and file 3 is not on tape. Then the disk is 60 % full, and nobody wants room before 70 s.
+    # From 107 to 133 s the last put shares the chain with the one that is written to tape.
+    machine = purging().model_copy(update={"purge": Purge(**PURGE | {"keep_s": 0})})
+    held = make_held((1, 400, 5000, True), (2, 300, 5000, True))
+    jobs = run(
+        machine, (0, "get", 1, 1, 400), (10, "put", 1, 3, 200), (70, "put", 1, 4, 500), held=held
+    ).jobs  # fmt: skip
+    assert jobs["ended_s"].to_list() == [60, 50, pytest.approx(133)]
+    assert jobs["space_wait_s"].to_list() == [0, 0, 0]
