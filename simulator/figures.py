@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 from tapewise.simulator.demand.fortnights import make_fortnight
 from tapewise.simulator.demand.trace_files import complete_trace
+from tapewise.simulator.grid_descriptions import describe_coverage
 from tapewise.simulator.grid_statistics import Spread, compare, spread, take
 from tapewise.simulator.grids import Grid
 from tapewise.simulator.inputs import Requests
@@ -66,6 +67,8 @@ def describe_figure(grid: Grid, results: Sequence[Result]) -> Iterator[str]:
         ("both", (nets[10], nets[20]), PUBLISHED_NET),
     ):
         yield f"  {name}: {_describe_change(*pair)}; published {published_change:+d}"
+    change = compare(hours[10, "user"], hours[20, "user"])
+    yield f"  {describe_coverage(change.coverage_ratio if change else None, seeds)}"
     yield from _describe_joint(grid, results)
     yield "The requests are made up: only their counts, share from tape and mean sizes are the source's."
     yield "The last column says how far our hours are from the published ones."
@@ -80,7 +83,7 @@ def _known(found: Spread | None) -> Spread:
 def _describe_change(before: Sequence[float], after: Sequence[float]) -> str:
     found = compare(before, after)
     assert found is not None
-    interval = f" (95 % {found.low:+,.1f} to {found.high:+,.1f})" if found.low is not None else ""
+    interval = f" (interval {found.low:+,.1f} to {found.high:+,.1f})" if found.low is not None else ""
     counts = f"lower with {found.lower_count} of {found.seed_count}, higher with {found.higher_count}"
     return f"{found.middle:+,.1f}{interval}, {counts}"
 

@@ -1,5 +1,6 @@
 """Describes the results of a study as a table and sentences."""
 
+import math
 from collections.abc import Iterator, Sequence
 
 from tapewise.simulator.grid_statistics import LEAST_SEEDS, Difference, compare, spread, take
@@ -99,13 +100,13 @@ def _describe_filling(names: Sequence[str], results: Sequence[Result]) -> Iterat
 
 def _describe_differences(names: Sequence[str], results: Sequence[Result], seeds: int) -> Iterator[str]:
     yield "Lost hours less those of the machine as in the file, seed by seed:"
-    base = take(results, 0, "lost_h")
+    base, coverage_ratio = take(results, 0, "lost_h"), None
     for number, name in enumerate(names[1:], start=1):
         found = compare(base, take(results, number, "lost_h"))
         if found is not None:
             yield f"  {name}: {_describe_difference(found)}"
-    if seeds < LEAST_SEEDS:
-        yield f"  (An interval needs {LEAST_SEEDS} seeds or more.)"
+            coverage_ratio = found.coverage_ratio
+    yield f"  {describe_coverage(coverage_ratio, seeds)}"
     yield from _name_best(names, results)
 
 
@@ -117,9 +118,20 @@ def _describe_difference(found: Difference) -> str:
     )
     if found.low is None or found.high is None:
         return f"{_format_signed(found.middle)}{ratio}{counts}"
-    interval = f" (95 % interval of the median {_format_signed(found.low)} to {_format_signed(found.high)})"
+    interval = f" (interval {_format_signed(found.low)} to {_format_signed(found.high)})"
     verdict = "" if found.is_clear else "; not a difference beyond chance"
     return f"{_format_signed(found.middle)}{interval}{ratio}{counts}{verdict}"
+
+
+def describe_coverage(coverage_ratio: float | None, seeds: int) -> str:
+    """Say in which share of studies an interval holds the median, or why there is no interval."""
+    if coverage_ratio is None:
+        return f"(An interval needs {LEAST_SEEDS} seeds or more.)"
+    share = math.floor(coverage_ratio * 1000) / 10
+    return (
+        f"(An interval holds the median difference of all possible seeds in at least {share:.1f} % of studies"
+        f" with {seeds} seeds.)"
+    )
 
 
 def _name_best(names: Sequence[str], results: Sequence[Result]) -> Iterator[str]:

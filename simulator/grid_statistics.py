@@ -25,14 +25,17 @@ class Spread:
 class Difference:
     """A figure of a variant less that of the machine as in the file, seed by seed.
 
-    `low` to `high` covers the median difference of all possible seeds with at least 95 %, whatever their
-    distribution, because it consists of two order statistics; both are None with fewer than LEAST_SEEDS.
+    `low` to `high` is an interval of the median difference of all possible seeds. It consists of two order
+    statistics, so it holds that median in at least a share `coverage_ratio` of studies with as many seeds,
+    whatever the distribution; with ties, in more. The share is at least 95 %; with fewer than LEAST_SEEDS no
+    interval has it, and all three are None.
     `ratio` is the geometric mean of the ratios, None unless all values are above 0.
     """
 
     middle: float
     low: float | None
     high: float | None
+    coverage_ratio: float | None
     ratio: float | None
     lower_count: int
     higher_count: int
@@ -70,6 +73,7 @@ def compare(base: Sequence[float], other: Sequence[float]) -> Difference | None:
         median(differences),
         differences[place - 1] if place else None,
         differences[-place] if place else None,
+        find_coverage(len(differences), place) if place else None,
         math.exp(math.fsum(logs) / len(logs)) if logs else None,
         sum(each < 0 for each in differences),
         sum(each > 0 for each in differences),
@@ -80,11 +84,18 @@ def compare(base: Sequence[float], other: Sequence[float]) -> Difference | None:
 def find_place(count: int) -> int:
     """Return which smallest and which greatest of `count` values enclose the median with at least 95 %.
 
-    0 if not even the outermost ones do. The number of values below the median is binomial.
+    0 if not even the outermost ones do.
     """
-    outside, place = 0.0, 0
-    while True:
-        outside += 2 * math.comb(count, place) / 2**count
-        if outside > 1 - _COVERAGE or place >= count // 2:
-            return place
+    place = 0
+    while place < count // 2 and find_coverage(count, place + 1) >= _COVERAGE:
         place += 1
+    return place
+
+
+def find_coverage(count: int, place: int) -> float:
+    """Return how often the `place`-th smallest and greatest of `count` values enclose the median.
+
+    The number of values below the median is binomial (a sign test). This is for values without ties; with
+    ties they enclose it at least as often.
+    """
+    return 1.0 - 2 * sum(math.comb(count, less) for less in range(place)) / 2.0**count

@@ -322,7 +322,7 @@ def test_sentences_say_what_chance_can_do():
     assert "fewer with 6 of 6 seeds, more with 0" in better
     assert "beyond chance" not in better
     middle = compare(take(results, 0, "lost_h"), take(results, 2, "lost_h")).middle
-    assert better.startswith(f"  users.limit_count=1: -{-middle:.3g} (95 %")
+    assert better.startswith(f"  users.limit_count=1: -{-middle:.3g} (interval ")
     same = [*describe_results(grid, [*results[:0], *(_copy(each) for each in results)], is_trace=True)]
     assert any("not a difference beyond chance" in line for line in same)
     assert any("say nothing about other weeks" in line for line in same)
