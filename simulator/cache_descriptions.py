@@ -63,6 +63,11 @@ def describe_misses(found: Sequence["CacheMisses"], locks: Locks | None, runs: R
             f"up to {crowded_count:,} puts and gets found no room (column no room): too many files were"
             " locked. A real disk would let them wait, so it is too small for these locks"
         )
+    if runs is not None:
+        yield (
+            "Stages, mounts and waits are of the middle: runs with the past of the disk that is said above."
+            " For a disk of interest, `tapewise simulate run --disk` gives the bracket of stages."
+        )
     lines: list[tuple[str, ...]] = [("policy", "disk", "misses", "miss ratio", "missed")]
     lines += [
         (

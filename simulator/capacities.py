@@ -1,4 +1,4 @@
-"""Sizes of disks as users type and read them: `100TB..2PB`, `500GB,1.5TB`."""
+"""Sizes of disks as users type and read them: `100TB..2PB`, `500GB,1.5TB`; and counts as they read them."""
 
 import re
 from dataclasses import dataclass
@@ -92,3 +92,8 @@ def format_size(size_bytes: int) -> str:
     while value >= 999.5 and len(units) > 1:
         value, units = value / 1000, units[1:]
     return f"{value:.3g} {units[0]}"
+
+
+def format_count(count: int, noun: str) -> str:
+    """Write how many there are of what a regular noun means: `1 file`, `2,000 files`."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

@@ -12,7 +12,7 @@ from psycopg.rows import class_row
 
 from tapewise.schema.errors import SimulationError
 from tapewise.schema.texts import escape_controls
-from tapewise.simulator.capacities import format_size
+from tapewise.simulator.capacities import format_count, format_size
 from tapewise.simulator.demand.tails import LEAST_TAIL, MOST_TAIL
 from tapewise.simulator.libraries import LIBRARY, Library, Writes
 from tapewise.simulator.limits import COLUMNS as LIMITED_COLUMNS
@@ -111,6 +111,10 @@ def describe_machine(machine: Machine) -> Iterator[str]:
         classes = pool.classes_of_service
         which = f"for {_join_classes(classes)}" if classes else "for all other classes of service"
         yield escape_controls(f"  pool {pool.name}: {format_size(pool.capacity_bytes)} {which}")
+        if pool.capacity_bytes < machine.disk.largest_file_bytes:
+            yield "    runs of an archive leave out its larger files, although the machine accepts up to" + (
+                f" {format_size(machine.disk.largest_file_bytes)} elsewhere"
+            )
         if purge and pool.purge and pool.purge != purge:
             yield (
                 f"    purge: from {pool.purge.high_ratio * 100:g}% to {pool.purge.low_ratio * 100:g}%, by"
@@ -159,15 +163,15 @@ def _describe_outage(outage: Outage) -> str:
 
 def _describe_library(library: Library) -> Iterator[str]:
     drives = ", ".join(
-        f"{each.count:,} drives at {format_size(round(each.bytes_per_s))}/s"
+        f"{format_count(each.count, 'drive')} at {format_size(round(each.bytes_per_s))}/s"
         + (f" that only {each.role}" if each.role != "both" else "")
         for each in library.drives
     )
-    yield f"  tapes: {drives}; {library.robots.count:,} robots"
+    yield f"  tapes: {drives}; {format_count(library.robots.count, 'robot')}"
     for tier in library.tiers:
         yield (
-            f"  {tier.share_ratio:.1%} of the full cartridges in tier {tier.name}: {tier.fetcher_count:,}"
-            f" fetchers, {tier.fetch_s:g} s each"
+            f"  {tier.share_ratio:.1%} of the full cartridges in tier {tier.name}:"
+            f" {format_count(tier.fetcher_count, 'fetcher')}, {tier.fetch_s:g} s each"
         )
     cartridges, recalls = library.cartridges, library.recalls
     capacity = format_size(cartridges.capacity_bytes)
@@ -182,8 +186,8 @@ def _describe_library(library: Library) -> Iterator[str]:
         else:
             volumes = (repack.volumes or {}).values()
             drive_count = min(repack.most_drives or library.drive_count, library.drive_count)
-            what = f"{len(volumes):,} volumes with {format_size(sum(volumes))}"
-            what += f", on {drive_count:,} drives at most"
+            what = f"{format_count(len(volumes), 'volume')} with {format_size(sum(volumes))}"
+            what += f", on {format_count(drive_count, 'drive')} at most"
         yield f"  repack: {what}, in pieces of {repack.piece_s:g} s"
     yield _describe_store(library.store)
 
@@ -207,8 +211,8 @@ def describe_plan(plan: "Plan") -> Iterator[str]:
     used_ratio = int(held.inventory["size_bytes"].sum()) / plan.machine.disk.capacity_bytes
     machine = escape_controls(plan.machine.title)
     yield (
-        f"{given.trace.height:,} requests on {machine}; its disk is {used_ratio:.0%} full at the start:"
-        f" {held.trace_count:,} requested files, {held.made_up_count:,} made-up ones."
+        f"{format_count(given.trace.height, 'request')} on {machine}; its disk is {used_ratio:.0%} full at"
+        f" the start: {format_count(held.trace_count, 'requested file')}, {held.made_up_count:,} made-up ones."
     )
     for reason, count in given.left_out.items():
         yield f"  left out: {count:,} {reason}"
@@ -316,7 +320,7 @@ def describe_run(connection: psycopg.Connection, run: RunSummary) -> Iterator[st
     origin = {"archive": "of archive", "model": "of workload model", "file": "of trace"}[run.demand]
     yield f"Simulated archive '{run.archive}': {escape_controls(run.machine)}, seed {run.seed}"
     yield (
-        f"  {run.job_count:,} requests {origin} {escape_controls(run.demand_name)}"
+        f"  {format_count(run.job_count, 'request')} {origin} {escape_controls(run.demand_name)}"
         + (f" ({run.demand_kind})" if run.demand_kind else "")
         + f", {_show(run.began_at, zone)} to {_show(run.ended_at, zone)} {run.timezone}"
     )
@@ -324,7 +328,8 @@ def describe_run(connection: psycopg.Connection, run: RunSummary) -> Iterator[st
     totals = run.totals
     yield (
         f"  in the whole run, {totals['staged_count']:,} staged from tape, {totals['stored_count']:,} stored"
-        f" to tape; {totals['purge_count']:,} purges removed {totals['purged_count']:,} files"
+        f" to tape; {format_count(totals['purge_count'], 'purge')} removed"
+        f" {format_count(totals['purged_count'], 'file')}"
     )
     for each in totals.get("disk_pools", []):  # an earlier version had none
         yield _describe_pool(DiskPoolTotals(**each))
@@ -370,8 +375,9 @@ def describe_run(connection: psycopg.Connection, run: RunSummary) -> Iterator[st
 def _describe_pool(pool: DiskPoolTotals) -> str:
     hits = "no gets" if pool.hit_ratio is None else f"{pool.hit_ratio:.2%} of {pool.get_count:,} gets hit"
     return (
-        f"  pool {pool.name} of {format_size(pool.capacity_bytes)}: {pool.request_count:,} requests, {hits};"
-        f" {pool.purge_count:,} purges removed {pool.purged_count:,} files"
+        f"  pool {pool.name} of {format_size(pool.capacity_bytes)}:"
+        f" {format_count(pool.request_count, 'request')}, {hits};"
+        f" {format_count(pool.purge_count, 'purge')} removed {format_count(pool.purged_count, 'file')}"
     )
 
 
@@ -464,8 +470,10 @@ def _describe_tapes(tapes: Mapping[str, Any], levels: Mapping[str, Level]) -> It
     """Yield what the drives did in the whole run, where cartridges have an identity."""
     recalls, mounts = tapes["recall_count"], tapes["recall_mount_count"]
     yield (
-        f"  {tapes['mount_count']:,} mounts, {tapes['dismount_count']:,} dismounts,"
-        f" {tapes['mounted_count']:,} cartridges still in drives; {recalls:,} recalls in {mounts:,} of the"
+        f"  {format_count(tapes['mount_count'], 'mount')},"
+        f" {format_count(tapes['dismount_count'], 'dismount')},"
+        f" {format_count(tapes['mounted_count'], 'cartridge')} still in drives;"
+        f" {format_count(recalls, 'recall')} in {mounts:,} of the"
         " mounts" + (f" ({recalls / mounts:.2f} each)" if mounts else "")
     )
     hours = {name: seconds / 3600 for name, seconds in tapes["drive_s"].items()}
@@ -490,7 +498,8 @@ def _describe_tapes(tapes: Mapping[str, Any], levels: Mapping[str, Level]) -> It
     if repack := tapes.get("repack"):
         ended_s = repack["ended_s"]
         yield (
-            f"  repack: {repack['volume_count']:,} volumes onto {repack['blank_count']:,} blank cartridges;"
+            f"  repack: {format_count(repack['volume_count'], 'volume')} onto"
+            f" {format_count(repack['blank_count'], 'blank cartridge')};"
             f" {format_size(repack['read_bytes'])} read, {format_size(repack['written_bytes'])} written, "
             + ("not ended" if ended_s is None else f"ended {ended_s / 3600:,.1f} h after the first request")
         )

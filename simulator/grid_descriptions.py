@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator, Sequence
 
+from tapewise.simulator.capacities import format_count
 from tapewise.simulator.grid_statistics import LEAST_SEEDS, Difference, compare, spread, take
 from tapewise.simulator.grids import LOST, Grid
 from tapewise.simulator.results import Result
@@ -28,7 +29,7 @@ _JUDGED = ("lost_h", "put_wait_p95_s", "get_wait_p95_s", "miss_count")
 def describe_results(grid: Grid, results: Sequence[Result], *, is_trace: bool) -> Iterator[str]:
     """Yield the table of a study and what it says, line by line. The first variant is the file's machine."""
     seeds = len(grid.seeds)
-    yield f"Medians over {seeds} {_plural('seed', seeds)}; of lost hours, also the quartiles."
+    yield f"Medians over {format_count(seeds, 'seed')}; of lost hours, also the quartiles."
     yield "  Lost hours are those of all requests together: waits for a limit, a port, a file, a drive or"
     yield "  room, contention, and tries that failed, but not loading. p95 is of single requests' waits, with"
     yield "  loading."
@@ -113,7 +114,7 @@ def _describe_differences(names: Sequence[str], results: Sequence[Result], seeds
 def _describe_difference(found: Difference) -> str:
     ratio = f", {found.ratio:.3g} times as many" if found.ratio is not None else ""
     counts = (
-        f"; fewer with {found.lower_count} of {found.seed_count} {_plural('seed', found.seed_count)},"
+        f"; fewer with {found.lower_count} of {format_count(found.seed_count, 'seed')},"
         f" more with {found.higher_count}"
     )
     if found.low is None or found.high is None:
@@ -169,7 +170,3 @@ def _format(value: float) -> str:
 
 def _format_signed(value: float) -> str:
     return f"{'+' if value >= 0 else '-'}{_format(abs(value))}"
-
-
-def _plural(word: str, count: int) -> str:
-    return word if count == 1 else f"{word}s"

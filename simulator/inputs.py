@@ -22,7 +22,7 @@ from tapewise.schema.writing.loader import read_frame
 from tapewise.simulator.demand.models import read_model
 from tapewise.simulator.demand.streams import count_unknown_origins, make_stream
 from tapewise.simulator.demand.trace_files import complete_trace
-from tapewise.simulator.demand.traces import read_origin, read_trace
+from tapewise.simulator.demand.traces import place_in_pools, read_origin, read_trace
 from tapewise.simulator.machines import Machine
 
 _TRACE = """
@@ -104,20 +104,34 @@ class Requests:
         return "is_file_known" in self.trace.columns and bool(self.trace["is_file_known"].any())
 
     def fit_machine(self, machine: Machine) -> Self:
-        """Leave out and count the requests for files that are larger than the machine accepts.
+        """Leave out and count the requests for files larger than the machine accepts, or than their pool.
+
+        An archive sends such files straight to tape, or refuses them. What they would take of drives is left
+        out, too.
 
         Requests from a trace file are not left out, because its author can fix the file. Raises
         SimulationError if no request is left.
         """
-        largest = machine.disk.largest_file_bytes
-        trace = self.trace.filter(pl.col("size_bytes") <= largest)
-        if trace.height == self.trace.height or self.demand == "file":
+        if self.demand == "file":
             return self
+        largest = machine.disk.largest_file_bytes
         reason = f"larger than the machine accepts ({largest:,} bytes)"
-        if trace.is_empty():
+        fitted = self._leave_out(self.trace["size_bytes"] > largest, reason)
+        if machine.disk.pools:
+            rooms = pl.Series([pool.capacity_bytes for pool in machine.disk_pools])
+            room = rooms.gather(place_in_pools(fitted.trace, machine))
+            fitted = fitted._leave_out(
+                fitted.trace["size_bytes"] > room, "larger than their pool of the disk"
+            )
+        return fitted
+
+    def _leave_out(self, is_out: pl.Series, reason: str) -> Self:
+        if not is_out.any():
+            return self
+        if is_out.all():
             raise SimulationError(f"every request of {self.demand} '{self.demand_name}' is {reason}")
-        left_out = self.left_out | {reason: self.trace.height - trace.height}
-        return replace(self, trace=trace, left_out=left_out)
+        left_out = self.left_out | {reason: int(is_out.sum())}
+        return replace(self, trace=self.trace.filter(~is_out), left_out=left_out)
 
     def with_trace(self, trace: pl.DataFrame) -> Self:
         """Return the same requests with another trace."""

@@ -57,7 +57,7 @@ class TypedPolicies(click.ParamType[tuple[Policy, ...]]):
         """Parse the rules; anything else is wrong usage."""
         if isinstance(value, tuple):
             return value
-        policies = [each.strip() for each in _split(value)]
+        policies = [each.strip() for each in split_list(value)]
         for policy in policies:
             try:
                 parse_policy(policy)
@@ -68,7 +68,7 @@ class TypedPolicies(click.ParamType[tuple[Policy, ...]]):
         return tuple(policies)
 
 
-def _split(text: str) -> Iterator[str]:
+def split_list(text: str) -> Iterator[str]:
     """Yield what is between commas, except between those of a function's values."""
     depth, begin = 0, 0
     for place, letter in enumerate(text):

@@ -16,6 +16,7 @@ from typing import Any
 from tapewise.schema.errors import MachineError
 from tapewise.simulator.capacities import parse_size
 from tapewise.simulator.machines import Machine, parse_machine
+from tapewise.simulator.policies import split_list
 
 # Not a field of a machine file: it changes the size of the LVs (`Machine.with_disk`).
 CAPACITY = "disk.capacity_bytes"
@@ -66,7 +67,7 @@ def parse_change(text: str) -> Change:
             hint="Write the table, the field and the values, as in users.limit_count=10,20. Each of several"
             " [[tables]] has a number, from 0: tapes.drives.0.count=4,6.",
         )
-    texts = tuple(each.strip() for each in found[2].split(","))
+    texts = tuple(each.strip() for each in split_list(found[2]))
     if "" in texts or len(set(texts)) < len(texts):
         raise MachineError(f"'{text}': each value must be there, and only once")
     return Change(found[1], texts)

@@ -3,7 +3,7 @@
 import click
 import pytest
 
-from tapewise.simulator.capacities import TypedSizes, format_size
+from tapewise.simulator.capacities import TypedSizes, format_count, format_size
 
 
 def parse(text: str, count: int = 3) -> list[int]:
@@ -52,3 +52,7 @@ def test_what_is_refused(text: str, message: str) -> None:
 )
 def test_format(size: int, text: str) -> None:
     assert format_size(size) == text
+
+
+def test_one_is_not_several():
+    assert [format_count(count, "file") for count in (0, 1, 2000)] == ["0 files", "1 file", "2,000 files"]

@@ -1,6 +1,7 @@
 """Pools of the disk by class of service keep to themselves: room, marks, rules and queues."""
 
 from dataclasses import replace
+from itertools import pairwise
 from math import ceil
 
 import numpy as np
@@ -8,6 +9,9 @@ import polars as pl
 import pytest
 
 from tapewise.schema.errors import MachineError, SimulationError, TraceError
+from tapewise.simulator.demand.trace_files import complete_trace
+from tapewise.simulator.descriptions import describe_machine
+from tapewise.simulator.inputs import Requests
 from tapewise.simulator.inventories import lay_on_disk
 from tapewise.simulator.locks import find_locks
 from tapewise.simulator.machines import Machine, parse_machine
@@ -43,6 +47,12 @@ def make_fast_machine(pools: dict = POOLS, **changes: object) -> Machine:
     )
     disk = {"disk__lvs_per_chain": 1, "disk__lv_bytes": 16_000, "disk__largest_file_bytes": 900}
     return make_library_machine(tapes, **disk, disk__pools=pools, purge=PURGE, **changes)
+
+
+def accept_larger_files() -> Machine:
+    """Make that machine for files of up to 5,000 bytes, which only the pool large can hold."""
+    machine = make_fast_machine()
+    return machine.model_copy(update={"disk": machine.disk.model_copy(update={"largest_file_bytes": 5000})})
 
 
 def draw_requests(seed: int, count: int = 3000) -> pl.DataFrame:
@@ -275,6 +285,35 @@ def test_a_study_changes_the_room_of_pools():
     assert has_larger_disk(larger, smaller)
     assert not has_larger_disk(smaller, larger)
     assert not has_larger_disk(larger, make_fast_machine({}))
+
+
+def test_files_larger_than_their_pool_are_left_out_and_counted():
+    # Class 1 has 3,000 bytes, and unknown classes 4,000.
+    machine = accept_larger_files()
+    sizes = (2999, 3000, 3001, 3001)
+    trace = make_jobs(*((number, "put", 1, number, size) for number, size in enumerate(sizes)))
+    classes = pl.Series("class_of_service", ["1", "1", "1", None])
+    complete, began_at = complete_trace(trace.with_columns(classes))
+    given = Requests(complete, began_at, "UTC", "archive", "hpss")
+    fitted = given.fit_machine(machine)
+    assert fitted.trace["file"].to_list() == [0, 1, 3]
+    assert fitted.left_out == {"larger than their pool of the disk": 1}
+    assert fitted.fit_machine(machine) is fitted
+    assert run_trace(machine, fitted.trace, seed=1).totals.unfinished_count == 0
+    with pytest.raises(SimulationError, match="every request of archive 'hpss' is larger than their pool"):
+        given.with_trace(complete.filter(file=2)).fit_machine(machine)
+    # A trace file is its author's to correct.
+    assert replace(given, demand="file").fit_machine(machine).trace.height == 4
+
+
+def test_the_summary_names_pools_that_cannot_hold_all_files():
+    assert not any("leave out" in line for line in describe_machine(make_fast_machine()))
+    lines = [*describe_machine(accept_larger_files())]
+    noted = [before for before, line in pairwise(lines) if "leave out its larger files" in line]
+    assert [line.split(":")[0] for line in noted] == ["  pool small", "  pool others"]
+    tiny = list_variants(make_fast_machine(), [parse_change("disk.pools.small.capacity_bytes=1B")])[1].machine
+    lines = [*describe_machine(tiny)]
+    assert "leave out its larger files" in lines[lines.index("  pool small: 1 B for class of service 1") + 1]
 
 
 @pytest.mark.parametrize(

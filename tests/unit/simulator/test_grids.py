@@ -146,6 +146,14 @@ def run(variants: list[Variant], seeds: range, read=make_requests, job_count: in
     return list(run_grid(Grid(variants, seeds, read), job_count=job_count))
 
 
+def test_formulas_with_commas_are_values_of_a_study():
+    machine = bundled_machine("llnl-unitree-1998")
+    change = parse_change("purge.rank=max(size, MB) * age,lru,min(age, max(size, 2))")
+    assert change.texts == ("max(size, MB) * age", "lru", "min(age, max(size, 2))")
+    ranks = [each.machine.purge.policy for each in list_variants(machine, [change])[1:]]
+    assert ranks == [*change.texts]
+
+
 @pytest.mark.study("simulator")
 def test_runs_are_the_same_on_one_core_and_on_two():
     variants = vary(make_machine(), "network.in_bytes_per_s=5,100", "users.limit_count=1,2")
