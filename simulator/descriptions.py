@@ -212,7 +212,8 @@ def describe_plan(plan: "Plan") -> Iterator[str]:
     machine = escape_controls(plan.machine.title)
     yield (
         f"{format_count(given.trace.height, 'request')} on {machine}; its disk is {used_ratio:.0%} full at"
-        f" the start: {format_count(held.trace_count, 'requested file')}, {held.made_up_count:,} made-up ones."
+        f" the start: {format_count(held.trace_count, 'requested file')},"
+        f" {held.made_up_count:,} made-up ones."
     )
     for reason, count in given.left_out.items():
         yield f"  left out: {count:,} {reason}"
