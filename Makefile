@@ -174,6 +174,7 @@ bench: $(VENV)/dev.stamp  ## measure parsing, loading against a bare COPY, small
 	$(BIN)/python -m benchmarks.small_files
 	$(BIN)/python -m benchmarks.parsing
 	$(BIN)/python -m benchmarks.simulator
+	$(BIN)/python -m benchmarks.write_back
 	$(BIN)/python -m benchmarks.classes
 
 .PHONY: bench-growth

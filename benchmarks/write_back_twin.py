@@ -11,9 +11,11 @@ from dataclasses import dataclass, field
 import simpy
 
 from benchmarks.contention import Fluid, Steps
-from benchmarks.drives_twin import DrivesTwin, TwinFile
+from benchmarks.drives_twin import DrivesTwin, TwinCartridge, TwinFile
+from tapewise.simulator.demand.traces import Demand
 from tapewise.simulator.libraries import Library
 from tapewise.simulator.machines import Machine
+from tapewise.simulator.shelves import make_shelves
 
 
 @dataclass(eq=False)
@@ -216,3 +218,29 @@ class WriteBackTwin(DrivesTwin):
         if at_s == self.wakes_s:
             self.wakes_s = math.inf
             self._purge()
+
+
+def make_twin(
+    machine: Machine, demand: Demand, weigh: Weigh, *, seed: int
+) -> tuple[WriteBackTwin, list[tuple[float, bool, TwinFile]]]:
+    """Make the model with its jobs, and with files where the kernel has them at the start with that seed."""
+    library = machine.tapes
+    assert isinstance(library, Library)
+    shelves = make_shelves(library, demand, demand.file_sizes.astype(float), seed=seed)
+    cartridges = [TwinCartridge() for _ in range(shelves.filled_count)]
+    places = (shelves.owners, shelves.file_cartridges, shelves.positions_bytes)
+    files = [
+        DiskFile(float(size), int(owner), cartridges[place] if place >= 0 else None, position, number=number)
+        for number, (size, owner, place, position) in enumerate(zip(demand.file_sizes, *places, strict=True))
+    ]
+    held = []
+    for number, age_s, is_stored in zip(
+        demand.inventory, demand.inventory_ages_s, demand.inventory_is_stored, strict=True
+    ):
+        files[number].used_s = files[number].arrived_s = -age_s
+        files[number].is_on_tape, files[number].use_count = bool(is_stored), 1
+        held.append(files[number])
+    twin = WriteBackTwin(machine, weigh, held)
+    twin.cartridges = cartridges
+    jobs = zip(demand.submitted_s.tolist(), demand.is_put.tolist(), demand.file, strict=True)
+    return twin, [(at, is_put, files[file]) for at, is_put, file in jobs]

@@ -8,15 +8,12 @@ import numpy as np
 import polars as pl
 import pytest
 
-from benchmarks.drives_twin import TwinCartridge
-from benchmarks.write_back_twin import DiskFile, Weigh, WriteBackTwin
-from tapewise.simulator.demand.traces import Demand, check_trace
+from benchmarks.write_back_twin import Weigh, make_twin
+from tapewise.simulator.demand.traces import check_trace
 from tapewise.simulator.kernel.events import run_events
 from tapewise.simulator.kernel.tables import ON_DISK, ON_TAPE, World
-from tapewise.simulator.libraries import Library
 from tapewise.simulator.machines import Machine
 from tapewise.simulator.runs import run_trace
-from tapewise.simulator.shelves import make_shelves
 from tapewise.simulator.worlds import make_world
 from tests.unit.simulator.builders import make_held, make_library, make_library_machine, make_trace
 
@@ -135,29 +132,6 @@ def make_disk_machine(setting: Setting) -> Machine:
     return machine.with_disk(round(setting.disk_gb * 1e9))
 
 
-def make_twin(machine: Machine, demand: Demand, weigh: Weigh) -> tuple[WriteBackTwin, list[DiskFile]]:
-    """Make the model, with files where the kernel has them at the start."""
-    library = machine.tapes
-    assert isinstance(library, Library)
-    shelves = make_shelves(library, demand, demand.file_sizes.astype(float), seed=SEED)
-    cartridges = [TwinCartridge() for _ in range(shelves.filled_count)]
-    places = (shelves.owners, shelves.file_cartridges, shelves.positions_bytes)
-    files = [
-        DiskFile(float(size), int(owner), cartridges[place] if place >= 0 else None, position, number=number)
-        for number, (size, owner, place, position) in enumerate(zip(demand.file_sizes, *places, strict=True))
-    ]
-    held = []
-    for number, age_s, is_stored in zip(
-        demand.inventory, demand.inventory_ages_s, demand.inventory_is_stored, strict=True
-    ):
-        files[number].used_s = files[number].arrived_s = -age_s
-        files[number].is_on_tape, files[number].use_count = bool(is_stored), 1
-        held.append(files[number])
-    twin = WriteBackTwin(machine, weigh, held)
-    twin.cartridges = cartridges
-    return twin, files
-
-
 def run_step_by_step(world: World) -> tuple[list[tuple[float, int]], list[tuple[float, int]]]:
     """Run the kernel, and return when files were stored and when files were purged, with their numbers."""
     stored, purged = [], []
@@ -183,13 +157,8 @@ def test_purges_stages_and_stores_are_those_of_the_simpy_model(name):
     trace = draw_jobs(setting.seed)
     held = draw_held(trace, 1, setting.high_ratio * machine.disk.capacity_bytes)
     demand = check_trace(trace, machine, held)
-    twin, files = make_twin(machine, demand, RULES[setting.rule][1])
-    twin.run(
-        [
-            (at, bool(is_put), files[file])
-            for at, is_put, file in zip(demand.submitted_s, demand.is_put, demand.file, strict=True)
-        ]
-    )
+    twin, jobs = make_twin(machine, demand, RULES[setting.rule][1], seed=SEED)
+    twin.run(jobs)
     run = run_trace(machine, trace, seed=SEED, inventory=held)
     world = make_world(machine, demand, seed=SEED, sample_s=1e9, sample_count=1)
     stored, purged = run_step_by_step(world)
