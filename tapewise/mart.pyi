@@ -11395,7 +11395,9 @@ class Mart:
 
         The runs of `tapewise simulate study`, which tries options of a machine with several seeds. With
         one seed, all options of a study served the same requests with the same random draws, so compare
-        them seed by seed.
+        them seed by seed. With 20 seeds, the 6th smallest and the 6th greatest difference enclose the
+        median difference in at least 95.8 % of studies, whatever its law; with 6 seeds, the smallest
+        and the greatest do in 96.8 %; with fewer, no two do in 95 %.
 
         Each column is also an argument: a value, or a list of values, that rows must have there.
 
