@@ -6,8 +6,7 @@ from datetime import UTC, datetime
 
 from tapewise.simulator.demand.fortnights import make_fortnight
 from tapewise.simulator.demand.trace_files import complete_trace
-from tapewise.simulator.grid_descriptions import describe_coverage
-from tapewise.simulator.grid_statistics import Spread, compare, spread, take
+from tapewise.simulator.grid_statistics import Spread, compare, describe_coverage, spread, take
 from tapewise.simulator.grids import Grid
 from tapewise.simulator.inputs import Requests
 from tapewise.simulator.machines import bundled_machine

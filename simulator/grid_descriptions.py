@@ -1,10 +1,9 @@
 """Describes the results of a study as a table and sentences."""
 
-import math
 from collections.abc import Iterator, Sequence
 
 from tapewise.simulator.capacities import format_count
-from tapewise.simulator.grid_statistics import LEAST_SEEDS, Difference, compare, spread, take
+from tapewise.simulator.grid_statistics import Difference, compare, describe_coverage, spread, take
 from tapewise.simulator.grids import LOST, Grid
 from tapewise.simulator.results import Result
 
@@ -122,17 +121,6 @@ def _describe_difference(found: Difference) -> str:
     interval = f" (interval {_format_signed(found.low)} to {_format_signed(found.high)})"
     verdict = "" if found.is_clear else "; not a difference beyond chance"
     return f"{_format_signed(found.middle)}{interval}{ratio}{counts}{verdict}"
-
-
-def describe_coverage(coverage_ratio: float | None, seeds: int) -> str:
-    """Say in which share of studies an interval holds the median, or why there is no interval."""
-    if coverage_ratio is None:
-        return f"(An interval needs {LEAST_SEEDS} seeds or more.)"
-    share = math.floor(coverage_ratio * 1000) / 10
-    return (
-        f"(An interval holds the median difference of all possible seeds in at least {share:.1f} % of studies"
-        f" with {seeds} seeds.)"
-    )
 
 
 def _name_best(names: Sequence[str], results: Sequence[Result]) -> Iterator[str]:

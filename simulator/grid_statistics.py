@@ -99,3 +99,14 @@ def find_coverage(count: int, place: int) -> float:
     ties they enclose it at least as often.
     """
     return 1.0 - 2 * sum(math.comb(count, less) for less in range(place)) / 2.0**count
+
+
+def describe_coverage(coverage_ratio: float | None, seeds: int) -> str:
+    """Say in which share of studies an interval holds the median, or why there is no interval."""
+    if coverage_ratio is None:
+        return f"(An interval needs {LEAST_SEEDS} seeds or more.)"
+    share = math.floor(coverage_ratio * 1000) / 10
+    return (
+        f"(An interval holds the median difference of all possible seeds in at least {share:.1f} % of studies"
+        f" with {seeds} seeds.)"
+    )

@@ -12,8 +12,14 @@ import pytest
 from scipy import stats
 
 from tapewise.simulator.figures import MACHINE, read_fortnight
-from tapewise.simulator.grid_descriptions import describe_coverage
-from tapewise.simulator.grid_statistics import LEAST_SEEDS, compare, find_coverage, find_place, take
+from tapewise.simulator.grid_statistics import (
+    LEAST_SEEDS,
+    compare,
+    describe_coverage,
+    find_coverage,
+    find_place,
+    take,
+)
 from tapewise.simulator.grids import Grid, run_grid
 from tapewise.simulator.machines import Machine, bundled_machine
 from tapewise.simulator.variants import Variant
