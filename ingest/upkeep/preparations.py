@@ -4,6 +4,7 @@
 the reading role, and stored by the loading role, which cannot read `mart`.
 """
 
+import json
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing
@@ -164,11 +165,11 @@ def _compute(reader: psycopg.Connection, question: Question, deadline: float) ->
     range_arguments = "archive => %(archive)s, since => %(since)s, until => %(until)s"
     arguments = f"{range_arguments}, client => %(client)s, class_of_service => %(class_of_service)s"
 
-    def fetch(columns: str, call: str) -> list[tuple[Any, ...]]:
+    def fetch(columns: str, call: str, **more: str) -> list[tuple[Any, ...]]:
         left_ms = max(1, round((deadline - time.monotonic()) * 1000))
         reader.execute("SELECT set_config('statement_timeout', %s, true)", [str(left_ms)])
         query = f"SELECT {columns} FROM mart.{call}"  # noqa: S608  # our own names
-        return reader.execute(query.encode(), asdict(question)).fetchall()
+        return reader.execute(query.encode(), {**asdict(question), **more}).fetchall()
 
     # The cells do not distinguish clients.
     ((counted,),) = fetch(
@@ -178,14 +179,18 @@ def _compute(reader: psycopg.Connection, question: Question, deadline: float) ->
     ((count, first_ended_at, last_ended_at),) = fetch(
         "count(*), min(ended_at), max(ended_at)", f"envelope_transfers({arguments})"
     )
-    return _Answer(
-        counted,
-        count,
-        first_ended_at,
-        last_ended_at,
-        fetch(", ".join(_LINE_COLUMNS), f"lower_envelopes({arguments}, is_fresh => TRUE)"),
-        fetch(", ".join(_BLOCK_COLUMNS), f"residual_blocks({arguments}, is_fresh => TRUE)"),
+    lines = fetch(", ".join(_LINE_COLUMNS), f"lower_envelopes({arguments}, is_fresh => TRUE)")
+    # Finding the lines again would take as long as the blocks. Python writes floats so that they are read as
+    # the same.
+    known = json.dumps(
+        [{"archive": question.archive, **dict(zip(_LINE_COLUMNS, line, strict=True))} for line in lines]
     )
+    blocks = fetch(
+        ", ".join(_BLOCK_COLUMNS),
+        f"residual_blocks({arguments}, is_fresh => TRUE, lines => %(lines)s)",
+        lines=known,
+    )
+    return _Answer(counted, count, first_ended_at, last_ended_at, lines, blocks)
 
 
 def _store(

@@ -26,12 +26,20 @@ AS $function$
 -- Transfers that the filter leaves out are not ranked, and share one number.
 WITH numbered AS (
     SELECT
-        transfers.*,
         CASE WHEN transfers.is_filtered THEN 0 ELSE transfers.group_number END AS sorting_number,
+        transfers.size_bytes,
+        transfers.ended_at,
+        transfers.duration_s,
+        transfers.group_number,
         coalesce(
             CASE WHEN envelope_strata.stratum_size >= 1 THEN envelope_strata.stratum_size END,
             CASE transfers.direction WHEN 'put' THEN 100 ELSE 25 END
-        ) AS stratum_size
+        ) AS stratum_size,
+        transfers.is_filtered,
+        transfers.archive,
+        transfers.kind,
+        transfers.interface,
+        transfers.direction
     FROM
         mart.envelope_transfers(
             archive => envelope_strata.archive,
@@ -63,29 +71,22 @@ stratified AS (
     FROM ranked
 ),
 
+-- A group has the same names everywhere. Grouping by names would sort all transfers again.
 strata AS (
     SELECT
-        stratified.archive,
-        stratified.kind,
-        stratified.interface,
-        stratified.direction,
-        stratified.stratum_size,
+        any_value(stratified.archive) AS archive,
+        any_value(stratified.kind) AS kind,
+        any_value(stratified.interface) AS interface,
+        any_value(stratified.direction) AS direction,
+        any_value(stratified.stratum_size) AS stratum_size,
         stratified.stratum,
-        stratified.is_filtered,
+        stratified.stratum IS NULL AS is_filtered,
         count(*) AS transfer_count,
         -- The shortest transfer; of several equally short ones, the largest. Sizes are exact below 2^53
         -- bytes.
         min(ARRAY[stratified.duration_s, -stratified.size_bytes]) AS fastest
     FROM stratified
-    GROUP BY
-        stratified.sorting_number,
-        stratified.archive,
-        stratified.kind,
-        stratified.interface,
-        stratified.direction,
-        stratified.stratum_size,
-        stratified.stratum,
-        stratified.is_filtered
+    GROUP BY stratified.group_number, stratified.stratum
 )
 
 SELECT

@@ -34,15 +34,6 @@ WITH transfers AS (
             client => envelope_transfers.client,
             class_of_service => envelope_transfers.class_of_service
         ) AS selected
-),
-
--- Sorting by names takes twice as long as sorting by a number. The hash has 64 bits, so a few dozen
--- interfaces do not collide.
-archives AS (
-    SELECT
-        archives.archive,
-        row_number() OVER (ORDER BY archives.archive) AS archive_number
-    FROM mart.archives
 )
 
 SELECT
@@ -65,12 +56,13 @@ SELECT
 
     transfers.ended_at,
 
+    -- Sorting by names takes twice as long as sorting by a number. The hash has 64 bits, so a few dozen
+    -- interfaces do not collide.
     hashtextextended(
         transfers.interface,
-        2 * archives.archive_number + CASE transfers.direction WHEN 'put' THEN 0 ELSE 1 END
+        hashtextextended(transfers.archive, CASE transfers.direction WHEN 'put' THEN 0 ELSE 1 END)
     ) AS group_number
 FROM transfers
-INNER JOIN archives ON transfers.archive = archives.archive
 WHERE
     NOT transfers.is_failed
     AND NOT transfers.is_size_saturated

@@ -9,7 +9,8 @@ CREATE FUNCTION mart.residual_blocks(
     stratum_size integer DEFAULT NULL,
     block_size integer DEFAULT NULL,
     keep_outliers boolean DEFAULT FALSE,
-    is_fresh boolean DEFAULT FALSE
+    is_fresh boolean DEFAULT FALSE,
+    lines jsonb DEFAULT NULL
 ) RETURNS TABLE (
     archive text,
     kind text,
@@ -46,13 +47,13 @@ WITH choices AS (
             class_of_service => residual_blocks.class_of_service,
             has_default_sizes => (residual_blocks.stratum_size IS NULL OR residual_blocks.stratum_size < 1)
             AND (residual_blocks.block_size IS NULL OR residual_blocks.block_size < 1)
-            AND residual_blocks.keep_outliers IS NOT TRUE,
+            AND residual_blocks.keep_outliers IS NOT TRUE
+            AND residual_blocks.lines IS NULL,
             is_fresh => residual_blocks.is_fresh
         )
 ),
 
--- Materialised, so that the line is fitted only once instead of for each transfer.
-lines AS MATERIALIZED (
+envelopes AS (
     SELECT
         envelopes.archive,
         envelopes.interface,
@@ -71,15 +72,49 @@ lines AS MATERIALIZED (
             stratum_size => residual_blocks.stratum_size,
             is_fresh => residual_blocks.is_fresh
         ) AS envelopes
+    WHERE residual_blocks.lines IS NULL
+    UNION ALL
+    SELECT
+        given.archive,
+        given.interface,
+        given.direction,
+        given.latency_s,
+        given.slope_s_per_byte
+    FROM
+        jsonb_to_recordset(residual_blocks.lines) AS given (
+            archive text,
+            interface text,
+            direction text,
+            latency_s double precision,
+            slope_s_per_byte double precision
+        )
+),
+
+-- Materialised, so that the line is fitted only once instead of for each transfer. The number is that of
+-- mart.envelope_transfers; comparing names with those of each transfer would take longer than all else.
+lines AS MATERIALIZED (
+    SELECT
+        envelopes.archive,
+        archives.kind,
+        envelopes.interface,
+        envelopes.direction,
+        envelopes.latency_s,
+        envelopes.slope_s_per_byte,
+        coalesce(
+            CASE WHEN residual_blocks.block_size >= 1 THEN residual_blocks.block_size END,
+            CASE envelopes.direction WHEN 'put' THEN 1000 ELSE 200 END
+        ) AS block_size,
+        hashtextextended(
+            envelopes.interface,
+            hashtextextended(envelopes.archive, CASE envelopes.direction WHEN 'put' THEN 0 ELSE 1 END)
+        ) AS group_number
+    FROM envelopes
+    INNER JOIN mart.archives ON envelopes.archive = archives.archive
 ),
 
 -- The subquery is computed first, and if it is false, nothing is read.
 transfers AS (
     SELECT
-        candidates.archive,
-        candidates.kind,
-        candidates.interface,
-        candidates.direction,
         candidates.size_bytes,
         candidates.duration_s,
         candidates.is_outlier AND NOT coalesce(residual_blocks.keep_outliers, FALSE) AS is_outlier,
@@ -104,17 +139,10 @@ transfers AS (
 residuals AS (
     SELECT
         transfers.*,
-        coalesce(
-            CASE WHEN residual_blocks.block_size >= 1 THEN residual_blocks.block_size END,
-            CASE transfers.direction WHEN 'put' THEN 1000 ELSE 200 END
-        ) AS block_size,
+        lines.block_size,
         transfers.duration_s - (lines.latency_s + lines.slope_s_per_byte * transfers.size_bytes) AS residual_s
     FROM transfers
-    INNER JOIN lines
-        ON
-            transfers.archive = lines.archive
-            AND transfers.interface = lines.interface
-            AND transfers.direction = lines.direction
+    INNER JOIN lines ON transfers.group_number = lines.group_number
 ),
 
 -- Transfers of equal size, end and duration can be swapped without changing anything, so the blocks do not
@@ -134,39 +162,46 @@ blocked AS (
         ranked.*,
         CASE WHEN NOT ranked.is_outlier THEN (ranked.size_rank - 1) / ranked.block_size + 1 END AS block
     FROM ranked
-)
+),
 
 -- Added in a fixed order, so that the means are always identical to the last bit.
-SELECT
-    blocked.archive,
-    blocked.kind,
-    blocked.interface,
-    blocked.direction,
-    blocked.block_size,
-    blocked.block,
+blocks AS (
+    SELECT
+        blocked.group_number,
+        blocked.is_outlier,
+        blocked.block,
+        count(*) AS transfer_count,
+        min(blocked.size_bytes) AS smallest_bytes,
+        avg(blocked.size_bytes)::double precision AS mean_bytes,
+        max(blocked.size_bytes) AS largest_bytes,
+        avg(blocked.residual_s ORDER BY blocked.size_rank) AS mean_residual_s,
+        percentile_cont(0.99) WITHIN GROUP (ORDER BY blocked.residual_s) AS p99_residual_s
+    FROM blocked
+    GROUP BY blocked.group_number, blocked.is_outlier, blocked.block
+)
 
-    count(*) AS transfer_count,
-    min(blocked.size_bytes) AS smallest_bytes,
-    avg(blocked.size_bytes)::double precision AS mean_bytes,
-    max(blocked.size_bytes) AS largest_bytes,
-    avg(blocked.residual_s ORDER BY blocked.size_rank) AS mean_residual_s,
-    percentile_cont(0.99) WITHIN GROUP (ORDER BY blocked.residual_s) AS p99_residual_s,
+SELECT
+    lines.archive,
+    lines.kind,
+    lines.interface,
+    lines.direction,
+    lines.block_size,
+    blocks.block,
+
+    blocks.transfer_count,
+    blocks.smallest_bytes,
+    blocks.mean_bytes,
+    blocks.largest_bytes,
+    blocks.mean_residual_s,
+    blocks.p99_residual_s,
     0::bigint AS newer_count,
 
-    blocked.is_outlier,
-    NOT blocked.is_outlier AND count(*) = blocked.block_size AS is_full,
+    blocks.is_outlier,
+    NOT blocks.is_outlier AND blocks.transfer_count = lines.block_size AS is_full,
     FALSE AS is_prepared,
     NULL::timestamptz AS computed_at
-FROM blocked
-GROUP BY
-    blocked.group_number,
-    blocked.archive,
-    blocked.kind,
-    blocked.interface,
-    blocked.direction,
-    blocked.block_size,
-    blocked.block,
-    blocked.is_outlier
+FROM blocks
+INNER JOIN lines ON blocks.group_number = lines.group_number
 
 UNION ALL
 

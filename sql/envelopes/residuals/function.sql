@@ -27,9 +27,15 @@ CREATE FUNCTION mart.residuals(
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
--- Materialised, so that the line is fitted only once instead of for each transfer.
+-- Materialised, so that the line is fitted only once instead of for each transfer. The number
+-- is that of mart.envelope_transfers, because comparing names takes longer.
 WITH lines AS MATERIALIZED (
-    SELECT envelopes.*
+    SELECT
+        envelopes.*,
+        hashtextextended(
+            envelopes.interface,
+            hashtextextended(envelopes.archive, CASE envelopes.direction WHEN 'put' THEN 0 ELSE 1 END)
+        ) AS group_number
     FROM
         mart.lower_envelopes(
             archive => residuals.archive,
@@ -72,11 +78,7 @@ FROM
         client => residuals.client,
         class_of_service => residuals.class_of_service
     ) AS transfers
-INNER JOIN lines
-    ON
-        transfers.archive = lines.archive
-        AND transfers.interface = lines.interface
-        AND transfers.direction = lines.direction
+INNER JOIN lines ON transfers.group_number = lines.group_number
 WHERE
     NOT transfers.is_filtered
     -- The subquery is computed first, and without a line, nothing is read.
