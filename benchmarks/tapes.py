@@ -79,8 +79,9 @@ def main() -> None:
     slow_count = 0
     with working_folder(arguments.keep) as folder:
         home, peer = folder / "home", folder / "peer.duckdb"
-        if not peer.exists():
+        if not home.exists():
             run_apart(fill_home, home, arguments.rows)
+        if not peer.exists():
             run_apart(copy_tapes, home, peer)
         with (
             open_ready_warehouse(read_settings(home=home)) as warehouse,

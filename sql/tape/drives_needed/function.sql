@@ -122,19 +122,43 @@ weeks AS (
     GROUP BY days.archive, days.week_on
 ),
 
--- Days of one week resemble each other, so weeks are the spans whose variation is chance.
+deviations AS (
+    SELECT
+        weeks.*,
+        weeks.drive_hours
+        - weeks.day_count
+        * sum(weeks.drive_hours) OVER of_archive
+        / sum(weeks.day_count) OVER of_archive AS excess_hours
+    FROM weeks
+    WINDOW of_archive AS (PARTITION BY weeks.archive)
+),
+
+neighbours AS (
+    SELECT
+        deviations.*,
+        lag(deviations.excess_hours) OVER (
+            PARTITION BY deviations.archive ORDER BY deviations.week_on
+        ) AS last_excess_hours
+    FROM deviations
+),
+
+-- Days of one week resemble each other, so weeks are the spans whose variation is chance. Busy times last
+-- longer than a week, and begin in the middle of one, so the variance has what neighbouring weeks share.
 totals AS (
     SELECT
-        weeks.archive,
-        sum(weeks.day_count)::bigint AS day_count,
+        neighbours.archive,
+        sum(neighbours.day_count)::bigint AS day_count,
         count(*) AS week_count,
-        sum(weeks.drive_hours) AS drive_hours,
-        mart.day_variance(
-            array_agg(weeks.drive_hours::double precision ORDER BY weeks.week_on),
-            array_agg(weeks.day_count::double precision ORDER BY weeks.week_on)
-        ) AS day_variance
-    FROM weeks
-    GROUP BY weeks.archive
+        sum(neighbours.drive_hours) AS drive_hours,
+        (
+            sum(neighbours.excess_hours ^ 2)
+            + 2 * greatest(sum(neighbours.excess_hours * neighbours.last_excess_hours), 0)
+        )
+        * count(*)
+        / nullif(count(*) - 1, 0)
+        / sum(neighbours.day_count) AS day_variance
+    FROM neighbours
+    GROUP BY neighbours.archive
 ),
 
 mounts AS (
@@ -162,13 +186,18 @@ mounts AS (
     GROUP BY covered.archive
 ),
 
--- The mean of as many days to come varies, and that of the range is only known from its days.
+-- The mean of as many days to come varies, and that of the range is only known from its days. Weeks count as
+-- half as many that are independent. With fewer than eight, too few days to come are within the interval.
 known AS (
     SELECT
         totals.*,
         (totals.drive_hours / totals.day_count)::double precision AS per_day,
-        sqrt(totals.day_variance * 2 / totals.day_count)
-        * mart.student_t_quantile(0.975, totals.week_count - 1) AS margin
+        CASE
+            WHEN totals.day_count >= 56
+                THEN
+                    sqrt(totals.day_variance * 2 / totals.day_count)::double precision
+                    * mart.student_t_quantile(0.975, totals.week_count / 2)
+        END AS margin
     FROM totals
 ),
 
