@@ -1,10 +1,12 @@
-"""Refuses a word that an argument of a function of `mart` does not take, and lists the words that it takes.
+"""Refuses words and numbers that an argument of a function of `mart` does not take, and lists the words that it takes.
 
     mart.shares(shared_by => 'usr')
     mart.shares does not take 'usr' for shared_by, only user, client, class_of_service, network; did you mean
     'user'?
 
-The functions themselves return no rows then. `tapewise sql` and the Python interface check a query before it
+Seconds and counts are 0 or more, so a negative number or NaN is refused for `pause_s` or `top_count`.
+
+The functions themselves return no rows for such a word, and take any number. `tapewise sql` and the Python interface check a query before it
 runs, but only calls in which the argument has its name and a literal value.
 """
 
@@ -27,18 +29,28 @@ _LITERAL = re.compile(
     r"(?:ARRAY \[ )?((?:'(?:[^']|'')*'|\d+)(?: , '(?:[^']|'')*')*)(?: \])?(?: :: text(?: \[ \])?)?", re.I
 )
 _TEXT = re.compile(r"'((?:[^']|'')*)'|(\d+)")
+_NUMBER = re.compile(r"'?((?:[-+] ?)?(?:nan|infinity|[\d.]+))'?(?: :: [\w ]+)?", re.I)
+_SECONDS_OR_COUNT = re.compile(r"\w+_(?:s|count)")
 _ARRAY = re.compile(r"\{(.*)\}", re.DOTALL)
 
 
 def check_query(query: str) -> None:
-    """Raise QueryError if a call in `query` gives an argument a word that it does not take."""
+    """Raise QueryError if a call in `query` gives an argument a word or number that it does not take."""
     for name, arguments in _find_calls(query):
         if arguments and (function := read_function(name)) is not None:
             check_arguments(function, arguments)
 
 
 def check_arguments(function: MartObject, arguments: Mapping[str, Any]) -> None:
-    """Raise QueryError if an argument is a word, or has a word in its list, that it does not take."""
+    """Raise QueryError if an argument is a word or number, or has a word in its list, that it does not take."""
+    for argument, value in arguments.items():
+        if argument in function.metadata.arguments and _SECONDS_OR_COUNT.fullmatch(argument):
+            for word in _list_words(value):
+                if _is_negative_or_nan(word):
+                    raise QueryError(
+                        f"mart.{function.name} does not take {word} for {argument}, only 0 or more",
+                        hint=f"`tapewise views {function.name}` describes its arguments.",
+                    )
     for argument, accepted in list_accepted(function).items():
         for word in _list_words(arguments.get(argument)):
             if word not in accepted:
@@ -48,6 +60,14 @@ def check_arguments(function: MartObject, arguments: Mapping[str, Any]) -> None:
                     + (f"; did you mean '{near[0]}'?" if near else ""),
                     hint=f"`tapewise views {function.name}` describes its arguments.",
                 )
+
+
+def _is_negative_or_nan(text: str) -> bool:
+    """Whether `text` is a number, but not one of 0 or more."""
+    try:
+        return not float(text) >= 0
+    except ValueError:
+        return False
 
 
 def list_accepted(function: MartObject) -> dict[str, list[str]]:
@@ -64,7 +84,7 @@ def _list_words(value: Any) -> Iterator[str]:
         yield from filter(None, (each.strip(' "') for each in array[1].split(","))) if array else [value]
     elif isinstance(value, Iterable):
         yield from (each for each in value if isinstance(each, str))
-    elif isinstance(value, int):
+    elif isinstance(value, int | float):
         yield str(value)
 
 
@@ -82,8 +102,11 @@ def _find_literals(tokens: list[str]) -> Iterator[tuple[str, list[str]]]:
     depth, argument = 0, list[str]()
     for token in tokens:
         if depth == 0 and token in (",", ")"):
-            literal = _LITERAL.fullmatch(" ".join(argument[2:]))
-            if literal and argument[1] in ("=>", ":="):
+            text = " ".join(argument[2:])
+            number, literal = _NUMBER.fullmatch(text), _LITERAL.fullmatch(text)
+            if number and argument[1] in ("=>", ":="):
+                yield argument[0].lower(), [number[1].replace(" ", "")]
+            elif literal and argument[1] in ("=>", ":="):
                 texts = [text.replace("''", "'") or number for text, number in _TEXT.findall(literal[1])]
                 yield argument[0].lower(), [word for text in texts for word in _list_words(text)]
             argument = []

@@ -57,6 +57,47 @@ def test_all_else_is_left_to_the_server(query):
     check_query(query)
 
 
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        ("user_sessions('a', pause_s => -1)", "-1 for pause_s"),
+        ("user_sessions('a', pause_s => - 0.5::double precision)", "-0.5 for pause_s"),
+        ("user_bursts(idle_s => 'NaN'::double precision, archive => 'a')", "NaN for idle_s"),
+        ("recall_batches(together_s := '-3')", "-3 for together_s"),
+        ("file_successors(top_count => -10)", "-10 for top_count"),
+        ("transfer_neighbours(limit_count => -1)", "-1 for limit_count"),
+    ],
+)
+def test_seconds_and_counts_are_not_negative(given, shown):
+    message = f"does not take {shown}, only 0 or more"
+    with pytest.raises(QueryError, match=re.escape(message)):
+        check_query(f"SELECT * FROM mart.{given}")
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        "user_sessions(pause_s => 0)",
+        "user_sessions(pause_s => 0.5)",
+        "user_sessions(pause_s => 'Infinity')",
+        "user_sessions(pause_s => NULL)",
+        "user_sessions(pause_s => 10 - 20)",
+        "drives_needed(growth_ratio => -1)",
+    ],
+)
+def test_other_numbers_are_left_to_the_server(given):
+    check_query(f"SELECT * FROM mart.{given}")
+
+
+@pytest.mark.parametrize("value", [-1, -0.5, float("nan"), "-2", "NaN"])
+def test_python_refuses_such_numbers_too(value):
+    functions = {each.name: each for each in read_objects().values() if "pause_s" in each.metadata.arguments}
+    assert len(functions) > 1
+    for function in functions.values():
+        with pytest.raises(QueryError, match="for pause_s, only 0 or more"):
+            build_query(function, {"pause_s": value})
+
+
 def test_python_refuses_it_too():
     for name, arguments in [
         ("shares", {"shared_by": "usr"}),
