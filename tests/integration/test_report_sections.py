@@ -1,6 +1,6 @@
 """What the questions of some sections of a report choose, and what is found in it."""
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import psycopg
@@ -8,7 +8,7 @@ import pytest
 
 from tapewise.report import recent
 from tapewise.report.section import Scope, Section, ask, collect_facts, find, find_limits
-from tapewise.report.sections import envelopes, mounts, silences
+from tapewise.report.sections import classes, envelopes, mounts, silences
 from tests.integration.test_idle import make_cells
 from tests.sql.cases import insert_rows
 
@@ -202,3 +202,35 @@ def test_an_hour_begins_by_the_clock_of_the_archive(
     insert_rows(database, {"archives": [{"name": zone, "timezone": zone}], "activity_cells": cells})
     found = recent.limit_scope(database, Scope(zone)).recent_since
     assert found == datetime.fromisoformat("2024-02-05T10:00:00+05:30")
+
+
+def test_classes_are_those_of_a_model_of_the_period(database: psycopg.Connection) -> None:
+    """May's model is older than the one of all time, and is that of all reports whose period has May."""
+
+    def at(month: int) -> datetime:
+        return datetime(2024, month, 1, tzinfo=UTC)
+
+    models = [
+        {"name": "all", "fitted_at": "2024-12-02T00:00:00Z"},
+        {"name": "may", "since": str(at(5)), "until": str(at(6)), "fitted_at": "2024-12-01T00:00:00Z"},
+    ]
+    insert_rows(
+        database,
+        {
+            "archives": [{"name": ARCHIVE, "timezone": ARCHIVE}],
+            "workload_models": models,
+            "workload_groups": [{"model_id": 1}, {"model_id": 2}],
+            "workload_classes": [{"model_id": 1, "class_number": 1}, {"model_id": 2, "class_number": 1}],
+        },
+    )
+    for since, until, expected in [
+        (None, None, {"all"}),
+        (at(5), at(6), {"may"}),
+        (at(4), None, {"may"}),
+        (None, at(7), {"may"}),
+        (at(6), at(7), set[str]()),
+        (at(4), at(5), set[str]()),
+    ]:
+        answers = ask(database, Scope(ARCHIVE, since, until), [classes.SECTION])
+        rows = collect_facts(answers).get("classes", [])
+        assert {row["model"] for row in rows} == expected, (since, until)

@@ -86,21 +86,25 @@ SECTION = Section(
     JOIN mart.archives USING (archive)
     WHERE model = (
         SELECT model FROM mart.workload_models
-        WHERE archive = %(archive)s
+        WHERE
+            archive = %(archive)s
+            -- Classes of another time would be taken for those of the period.
+            AND (%(since)s::timestamptz IS NULL OR since >= %(since)s)
+            AND (%(until)s::timestamptz IS NULL OR until <= %(until)s)
         ORDER BY fitted_at DESC, model
         LIMIT 1
     )
     ORDER BY request_count DESC, interface, direction, class_number
     """,
     needs=("transfers", "sizes", "durations or open_times"),
-    silence="No workload model was fitted to this archive: see `tapewise workload fit`.",
+    silence="No workload model was fitted to this archive in this period: see `tapewise workload fit`.",
     is_ranged=False,
     find=find,
     draw=draw,
     caption=(
         "The centres of the classes that k-means finds in the logarithms of size and time, for each"
         " interface and direction. A report about files fits a model of its own; one about an archive has"
-        " the latest model, whatever its period. Requests of unknown size or time, or of 0 bytes, are in no"
+        " the latest model that was fitted within the period. Requests of unknown size or time, or of 0 bytes, are in no"
         " class."
     ),
 )
