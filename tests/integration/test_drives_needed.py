@@ -4,6 +4,7 @@ import math
 from collections import defaultdict
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, time, timedelta
+from itertools import pairwise
 
 import numpy as np
 import psycopg
@@ -25,7 +26,7 @@ def find_interval(hours: Sequence[float], first: date) -> tuple[float, float | N
     if len(hours) < 56:
         return mean, None, None
     excess = [sum(week) - mean * len(week) for week in weeks.values()]
-    shared = sum(one * other for one, other in zip(excess, excess[1:], strict=False))
+    shared = sum(one * other for one, other in pairwise(excess))
     squares = sum(each**2 for each in excess) + 2 * max(shared, 0)
     variance = squares * len(weeks) / (len(weeks) - 1) / len(hours)
     margin = math.sqrt(2 * variance / len(hours)) * float(stats.t.ppf(0.975, len(weeks) // 2))
@@ -92,9 +93,7 @@ def test_as_many_days_to_come_are_within_the_interval(
         inside, inside_half, count = 0, 0, 400
         for _ in range(count):
             first = BEGIN + timedelta(days=int(rng.integers(0, 7)))
-            hours = make_hours(
-                rng, first, 2 * day_count, has_campaigns=has_campaigns, lasting=lasting
-            )
+            hours = make_hours(rng, first, 2 * day_count, has_campaigns=has_campaigns, lasting=lasting)
             mean, low, high = find_interval(list(hours[:day_count]), first)
             assert low is not None
             assert high is not None
