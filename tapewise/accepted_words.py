@@ -1,4 +1,4 @@
-"""Refuses words and numbers that an argument of a function of `mart` does not take, and lists the words that it takes.
+"""Refuses words and numbers that an argument of a function of `mart` does not take, and lists the words.
 
     mart.shares(shared_by => 'usr')
     mart.shares does not take 'usr' for shared_by, only user, client, class_of_service, network; did you mean
@@ -6,8 +6,8 @@
 
 Seconds and counts are 0 or more, so a negative number or NaN is refused for `pause_s` or `top_count`.
 
-The functions themselves return no rows for such a word, and take any number. `tapewise sql` and the Python interface check a query before it
-runs, but only calls in which the argument has its name and a literal value.
+The functions themselves return no rows for such a word, and take any number. `tapewise sql` and the Python
+interface check a query before it runs, but only calls in which the argument has its name and a literal value.
 """
 
 import re
@@ -42,7 +42,7 @@ def check_query(query: str) -> None:
 
 
 def check_arguments(function: MartObject, arguments: Mapping[str, Any]) -> None:
-    """Raise QueryError if an argument is a word or number, or has a word in its list, that it does not take."""
+    """Raise QueryError if an argument is a word or number that it does not take, or has one in its list."""
     for argument, value in arguments.items():
         if argument in function.metadata.arguments and _SECONDS_OR_COUNT.fullmatch(argument):
             for word in _list_words(value):

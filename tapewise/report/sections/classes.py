@@ -104,7 +104,7 @@ SECTION = Section(
     caption=(
         "The centres of the classes that k-means finds in the logarithms of size and time, for each"
         " interface and direction. A report about files fits a model of its own; one about an archive has"
-        " the latest model that was fitted within the period. Requests of unknown size or time, or of 0 bytes, are in no"
-        " class."
+        " the latest model that was fitted within the period. Requests of unknown size or time, or of 0"
+        " bytes, are in no class."
     ),
 )
