@@ -162,6 +162,7 @@ QUESTIONS = [
     ask("tape_rates"),
     ask("lower_envelopes"),
     ask("residual_blocks"),
+    ask("week_profiles"),
     ask("interarrivals", """
         SELECT interface, direction, count(*), quantile_disc(gap_s, [0.01, 0.1, 0.5, 0.9, 0.99]) FROM (
             SELECT interface, direction, epoch(ended_at
