@@ -890,6 +890,24 @@ def test_views_prune_partitions(database: psycopg.Connection) -> None:
         assert set(re.findall(r"transfers_1998_\d\d", plan)) == {"transfers_1998_05"}
 
 
+def test_the_requests_of_few_transfers_are_looked_up(database: psycopg.Connection) -> None:
+    """The planner expects one transfer of a client. It must not read all requests for each that there is."""
+    insert_rows(
+        database,
+        {
+            "transfers": [{"ended_at": moment} for moment in THREE_MONTHS],
+            "requests": [
+                {"transfer_id": number + 1, "ended_at": moment} for number, moment in enumerate(THREE_MONTHS)
+            ],
+        },
+    )
+    for other in ("hashjoin", "mergejoin", "seqscan"):
+        database.execute(f"SET enable_{other} = off".encode())
+    plan = explain(database, "SELECT * FROM mart.selected_requests(client => 'cray')")
+    below = plan[plan.index("Nested Loop Anti Join") :]
+    assert re.search(r"on requests_1998_04 .*\n\s+Index Cond: \(\(archive_id = .*\(ended_at = ", below)
+
+
 def test_requests_of_a_range_read_no_other_month_of_transfers_or_requests(
     database: psycopg.Connection,
 ) -> None:
