@@ -221,7 +221,10 @@ CROSS JOIN LATERAL (
                 INNER JOIN mart.day_cells AS cells
                     ON days.archive = cells.archive AND days.starts_on = cells.starts_on
                 WHERE days.weeks_ago = 0 AND cells.failed_count > 0
-            ) THEN 'no transfer of the last closed day is known to have failed'
+            -- Tape operations fail, too. This takes longer, so it is asked last.
+            ) AND NOT EXISTS (
+                SELECT FROM mart.morning_failures(archive => asked.archive)
+            ) THEN 'no transfer or tape operation of the last closed day is known to have failed'
             WHEN charts.view_name = 'recorded_changes' AND NOT EXISTS (
                 SELECT FROM mart.recorded_changes AS recorded
                 WHERE recorded.archive = asked.archive

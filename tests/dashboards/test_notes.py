@@ -7,7 +7,16 @@ import psycopg
 import pytest
 
 from tests.dashboards.api import Api
-from tests.dashboards.assets import CHARTS, DASHBOARDS, NOTES, STUDIES, Choice, charts_of, expected_rows
+from tests.dashboards.assets import (
+    CHARTS,
+    DASHBOARDS,
+    NOTES,
+    STUDIES,
+    TAPES,
+    Choice,
+    charts_of,
+    expected_rows,
+)
 from tests.dashboards.test_charts import dataset_id
 
 OTHERS = "any other empty chart"
@@ -22,6 +31,7 @@ CHOICES = {
     "gets": Choice(EXAMPLE | {"direction": "get"}),
     "simulated puts": Choice(SIMULATED | {"direction": "put"}),
     "a year before the logs": Choice(EXAMPLE, "1997-01-01T00:00:00", "1998-01-01T00:00:00"),
+    "an archive of tapes": Choice({"archive": TAPES}),
     "seven days": Choice(EXAMPLE | {"time_preset": "last 7 days"}),
 }
 
