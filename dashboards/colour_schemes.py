@@ -43,3 +43,14 @@ LINES: list[dict[str, Any]] = [
         ("emptyCircle", [6, 2, 2, 2, 2, 2]),
     )
 ]
+# The lines of a chart over sizes, where each pool has its own sizes: a line goes on past those of the others.
+# From the ninth line on, colours and symbols are used again, with other dashes.
+CURVES: list[dict[str, Any]] = [
+    {
+        "symbol": LINES[place % 8]["symbol"],
+        "lineStyle": LINES[(place + 3 * (place // 8)) % 8]["lineStyle"],
+        "smooth": False,
+        "connectNulls": True,
+    }
+    for place in range(32)
+]

@@ -141,9 +141,8 @@ FROM (
     ) AS runs
 ) AS found"""
 
-# The curves, and as a level line what the machine file's own disk or pool misses: with its own rule if that
-# was replayed, or else with the first one by name. A line's name begins with its pool, whose names have no
-# colons, so two pools are never one line.
+# The curves, and as a level line what the machine file's own disk or pool misses with its own rule, if that was
+# replayed. A line's name begins with its pool, whose names have no colons, so two pools are never one line.
 _CURVES = """
 SELECT
     concat('pool ' || curves.pool || ': ', curves.policy) AS curve,
@@ -157,12 +156,14 @@ SELECT
     sizes.capacity_bytes,
     own.miss_ratio
 FROM (
-    SELECT DISTINCT ON (curves.pool)
+    SELECT
         curves.pool,
         curves.miss_ratio
     FROM mart.cache_curves AS curves
-    WHERE curves.study = (SELECT chosen.study FROM chosen) AND curves.is_as_in_file
-    ORDER BY curves.pool, curves.is_policy_as_in_file DESC, curves.policy
+    WHERE
+        curves.study = (SELECT chosen.study FROM chosen)
+        AND curves.is_as_in_file
+        AND curves.is_policy_as_in_file
 ) AS own
 INNER JOIN (
     SELECT DISTINCT curves.pool, curves.capacity_bytes
@@ -236,6 +237,18 @@ SELECT
 FROM runs
 WHERE NOT EXISTS (SELECT FROM mart.cache_curves AS curves WHERE curves.study = runs.study)
 HAVING count(*) > 0
+UNION ALL
+SELECT
+    9,
+    'Misses by size of disk',
+    concat(
+        'no line shows what ', coalesce('pool ' || curves.pool, 'the disk'),
+        ' misses as in the file: its own rule was not replayed; add it to `--policies`'
+    )
+FROM mart.cache_curves AS curves
+WHERE curves.study = (SELECT chosen.study FROM chosen)
+GROUP BY curves.pool
+HAVING NOT bool_or(curves.is_as_in_file AND curves.is_policy_as_in_file)
 UNION ALL
 SELECT
     100,
@@ -316,7 +329,7 @@ METADATA: dict[str, dict[str, Any]] = {
     "study_curves": {
         "summary": "What disks or pools of other sizes and rules would have missed of a study's gets.",
         "one_row_is": "one row per pool, size and rule, and one with what the machine file's own disk or pool"
-        " misses",
+        " misses with its own rule, if that was replayed",
         "columns": {
             "curve": "the pool, if the sizes are those of one, and the rule by which files are dropped;"
             " or `disk as in the file`, or that of the pool",

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from colour_schemes import CATEGORICAL, LINES, SEQUENTIAL
+from colour_schemes import CATEGORICAL, CURVES, LINES, SEQUENTIAL
 from connections import keep_connections, set_pool
 from events import ChangeLogger
 from flask import Flask, Response, redirect, request
@@ -59,6 +59,11 @@ def _write_logo(colour: str) -> str:
     return "data:image/svg+xml," + quote(_LOGO.format(colour=colour))
 
 
+def _merge_series(series: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return options that are merged into a chart's series, by place. Each chart is wider than the query."""
+    return {"media": [{"query": {"minWidth": 1}, "option": {"series": series}}]}
+
+
 def _write_theme(theme: dict[str, Any], link: str, grey: str) -> dict[str, Any]:
     """Return Superset's theme with our logo, colours of links and grey text, and settings of charts."""
     tokens = {"brandLogoAlt": APP_NAME, "brandLogoUrl": _write_logo(link), "brandLogoHref": HOME}
@@ -72,8 +77,10 @@ def _write_theme(theme: dict[str, Any], link: str, grey: str) -> dict[str, Any]:
             # Bars have patterns besides colours.
             "echarts_timeseries_bar": {"aria": {"enabled": True, "decal": {"show": True}}},
             # Lines have dashes and symbols besides colours. Options of series would replace a chart's own.
-            # Only those of `media` are merged into them, by place. Each chart is wider than its query.
-            "echarts_timeseries_line": {"media": [{"query": {"minWidth": 1}, "option": {"series": LINES}}]},
+            # Only those of `media` are merged into them.
+            "echarts_timeseries_line": _merge_series(LINES),
+            # Only curves over sizes have this type. Lines over days have gaps where a day is not known.
+            "echarts_timeseries_smooth": _merge_series(CURVES),
         },
     }
 

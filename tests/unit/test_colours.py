@@ -2,7 +2,7 @@
 
 import pytest
 
-from tapewise.dashboards.colour_schemes import CATEGORICAL, LINES, OPTIONS, SEQUENTIAL
+from tapewise.dashboards.colour_schemes import CATEGORICAL, CURVES, LINES, OPTIONS, SEQUENTIAL
 from tapewise.report import charts
 from tests.dashboards.assets import ASSETS, DASHBOARDS, STUDIES
 
@@ -50,6 +50,14 @@ def test_a_study_of_24_options_has_as_many_colours():
 
 def test_lines_differ_in_more_than_colour():
     assert len({line["symbol"] for line in LINES}) == len({str(line["lineStyle"]) for line in LINES}) == 8
+
+
+def test_curves_of_several_pools_differ_and_have_no_gaps_at_sizes_of_others():
+    looks = {
+        (CATEGORICAL["colors"][place % 8], str(line["lineStyle"])) for place, line in enumerate(CURVES)
+    }
+    assert len(looks) == len(CURVES) == 32
+    assert all(line["connectNulls"] and not line["smooth"] for line in CURVES)
 
 
 def test_the_scale_that_css_draws_has_the_colours_of_the_cells():
