@@ -50,7 +50,9 @@ def views(words: tuple[str, ...], as_json: bool) -> None:
     named = [each for each in objects if each.name == name]
     found: dict[str, list[MartObject]] = {}
     if words and not named:
-        found = {} if words[0].startswith("mart.") else _search(objects, words)
+        # Every text contains a word without letters, for example one from an empty variable of a script.
+        is_search = all(word.strip() for word in words) and not words[0].startswith("mart.")
+        found = _search(objects, words) if is_search else {}
         named = [each for group in found.values() for each in group]
         if not named:
             raise _refuse(objects, words)

@@ -145,6 +145,9 @@ def test_words_that_occur_nowhere_together_are_an_error() -> None:
     assert "lazy moon" in error.message
     # A name of a schema is a name, not a word.
     assert isinstance(run("mart.recall").exception, LookupFailedError)
+    # An empty word occurs everywhere.
+    assert isinstance(run("").exception, LookupFailedError)
+    assert isinstance(run("recall", " ").exception, LookupFailedError)
 
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda each: each.name)
