@@ -253,7 +253,7 @@ def _report_files(
     file_count = len(choices.formats) + len(choices.failures) + len(choices.empty)
     for path, error in choices.failures.items():
         report_failure(path, error)
-    for path in choices.empty:
+    for path in choices.empty if as_json or html is not None else ():  # the text says so itself
         click.echo(f"tapewise: {escape_controls(str(path))}: no whole line yet; passed over", err=True)
     # A report is also made of files that have no line yet, because a mail may be waiting for it.
     if choices.formats or choices.empty:

@@ -387,6 +387,7 @@ def test_a_report_about_no_line_says_so_in_every_form(report, tmp_path, argument
     said = "No line was loaded, so there is nothing to report."
     text = report(*arguments)
     assert (text.returncode, said in text.stdout) == (0, True)
+    assert (text.stdout + text.stderr).count("empty: no whole line yet") == ("empty" in arguments)
     # A single unfinished line may show its format.
     assert (STARTED in text.stderr) == ("unfinished" in arguments)
     assert "What is left out" not in text.stdout
