@@ -66,8 +66,8 @@ class Service:
         self._check_port()
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         environment = self._environment(self._start_warehouse())
-        self._run("the upgrade of its database", "superset", "db", "upgrade", environment=environment)
-        self._run("the provisioning", "python", str(FOLDER / "provisioning.py"), environment=environment)
+        self._run("the upgrade of Superset's database", "superset", "db", "upgrade", environment=environment)
+        self._run("setting Superset up", "python", str(FOLDER / "provisioning.py"), environment=environment)
         self._serve(environment)
         self.login_file.touch(mode=0o600)
         self.login_file.write_text(
@@ -189,7 +189,7 @@ class Service:
             )
         if done.returncode:
             raise ServerError(
-                f"{what} of Superset failed: {self._last_words()}", hint=f"See {self.log_file}."
+                f"{what} failed: {self._last_words()}", hint=f"See {self.log_file}."
             )
 
     def _serve(self, environment: dict[str, str]) -> None:
