@@ -42,10 +42,10 @@ OF_CLIENT_CELLS = {
     *("cache_hits", "daily_activity", "flagged_transfers", "hour_profiles", "idle_windows", "monthly_rates"),
     *("open_time_bins", "open_time_clusters", "records", "request_quantiles", "size_times", "user_shares"),
 }
-# Functions that read events of tapes, which an archive may have without any transfer.
+# Functions that read events of tapes or stages, which an archive may have without any transfer.
 OF_TAPES = {
     *("drive_hours", "drives_busy", "mount_days", "mount_failures", "mount_steps", "recall_latencies"),
-    "selected_mounts",
+    *("selected_mounts", "stage_times"),
 }
 OF_ALL_TIME = {
     *("line_fates", "morning_failures", "morning_figures", "recorded_changes", "reject_news"),

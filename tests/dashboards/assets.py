@@ -39,7 +39,7 @@ ZONES = {"example": "America/Los_Angeles", TAPES: "Europe/Zurich"}
 OF_TAPES = {
     name
     for name, chart in CHARTS.items()
-    if DATASET_NAMES.get(chart["dataset_uuid"]) in notes.OF_TAPES - {"recall_latencies"}
+    if DATASET_NAMES.get(chart["dataset_uuid"]) in notes.OF_TAPES - {"recall_latencies", "stage_times"}
 }
 # Charts that other charts draw as annotations; test_marks.py covers them.
 MEDIANS = {
@@ -208,7 +208,9 @@ def _source(connection: psycopg.Connection, dataset: str, choice: Choice) -> tup
     if dataset in ("residual_blocks", "size_times"):
         calls |= {"interface": calls.get("interface", "'nft'")}
     archives = {chosen: "*"}
-    if dataset == "request_quantiles":
+    if dataset == "request_quantiles" and chosen == TAPES:
+        archives = {TAPES: "'made-up logs' AS role, *"}
+    elif dataset == "request_quantiles":
         archives = {
             "example": "'made-up logs' AS role, *",
             "example-on-llnl": "'simulated' AS role, *",
