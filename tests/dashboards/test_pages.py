@@ -221,9 +221,20 @@ def take_pictures(browser: Browser, pictures: Path, name: str) -> None:
     take("-phone")
     # Nothing sticks out of the window, apart from what scrolls in its own box.
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    # Text needs no scrolling.
+    texts = page.evaluate(TEXTS)
+    assert len(texts) > 2
+    for box, width, height, own_width, own_height in texts:
+        assert box <= PHONE["width"] and own_width <= width and own_height <= height
     page.set_viewport_size(WINDOW)
     assert len(browser.answers) == answer_count
 
+
+# The right edge of each text, its size, and that of what is in it.
+TEXTS = """() => [...document.querySelectorAll(".dashboard-markdown")].map((text) => [
+    text.getBoundingClientRect().right,
+    ...[text.clientWidth, text.clientHeight, text.scrollWidth, text.scrollHeight],
+])"""
 
 # The grey pixels that are seen at the top of the heat map, whose canvas has no ground: the numbers of the
 # scale. Returns how many there are, the least contrast with the ground that CSS gives them, and whether that
