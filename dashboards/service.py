@@ -188,9 +188,7 @@ class Service:
                 check=False,
             )
         if done.returncode:
-            raise ServerError(
-                f"{what} failed: {self._last_words()}", hint=f"See {self.log_file}."
-            )
+            raise ServerError(f"{what} failed: {self._last_words()}", hint=f"See {self.log_file}.")
 
     def _serve(self, environment: dict[str, str]) -> None:
         with self._open_log() as log:
