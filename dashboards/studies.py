@@ -141,8 +141,8 @@ FROM (
     ) AS runs
 ) AS found"""
 
-# The curves, and as a level line what the machine file's own disk or pool misses with its own rule, if that was
-# replayed. A line's name begins with its pool, whose names have no colons, so two pools are never one line.
+# The curves, and as a level line what the machine file's own disk or pool misses with its own rule, if that
+# was replayed. A line begins with the name of its pool, which has no colons: two pools are never one line.
 _CURVES = """
 SELECT
     concat('pool ' || curves.pool || ': ', curves.policy) AS curve,

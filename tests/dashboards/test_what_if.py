@@ -181,7 +181,8 @@ def test_curves_of_pools_are_lines_of_their_own(warehouse: Warehouse) -> None:
     assert len(rows) == len(shown)  # no line has two points of a size
     assert {(curve, capacity_bytes): ratio for curve, capacity_bytes, ratio in rows} == near(shown)
     assert [note for _, chart, note in partial if chart == "Misses by size of disk"] == [
-        "no line shows what pool others misses as in the file: its own rule was not replayed; add it to `--policies`"
+        "no line shows what pool others misses as in the file: its own rule was not replayed;"
+        " add it to `--policies`"
     ]
     (note,) = [note for _, chart, note in notes if chart == "Misses by size of disk"]
     assert note.endswith("`, and for a pool of the disk add `--machine FILE --pool others`")

@@ -53,9 +53,7 @@ def test_lines_differ_in_more_than_colour():
 
 
 def test_curves_of_several_pools_differ_and_have_no_gaps_at_sizes_of_others():
-    looks = {
-        (CATEGORICAL["colors"][place % 8], str(line["lineStyle"])) for place, line in enumerate(CURVES)
-    }
+    looks = {(CATEGORICAL["colors"][place % 8], str(line["lineStyle"])) for place, line in enumerate(CURVES)}
     assert len(looks) == len(CURVES) == 32
     assert all(line["connectNulls"] and not line["smooth"] for line in CURVES)
 
