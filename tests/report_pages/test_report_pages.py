@@ -81,7 +81,7 @@ def open_in(context: BrowserContext, path: Path) -> tuple[Page, list[str]]:
 def complaints(
     write_report, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, list[dict[str, object]]]:
-    """What the validator says about each page that it is due to read. Starting it takes longer than a page."""
+    """What the validator says about each page that it is due to read. Starting it takes longer than that."""
     # The rules allow a long title, because an archive may have a long name.
     rules = Path(__file__).with_name("htmlvalidate.json")
     due = {
