@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from tapewise.schema.errors import MachineError
+from tapewise.simulator.kernel.cartridges import READ, WRITE
 from tapewise.simulator.machines import Machine
+from tapewise.simulator.shelves import list_repacks
 from tests.unit.simulator.builders import make_library, make_library_machine
-from tests.unit.simulator.test_cartridges import ONE, USERS, gets, run
+from tests.unit.simulator.test_cartridges import ONE, STORE, USERS, gets, puts, run
 
 MOUNT_S, DISMOUNT_S, RATE = 4 + 7, 3 + 2 + 4, 5
 VOLUMES = {"A00001": 300, "A00002": 400}
@@ -38,6 +40,16 @@ def test_each_volume_is_read_and_then_all_is_written():
     got = run(machine, *LATE).totals.tapes
     assert got.repack.blank_count == 2
     assert got.repack.ended_s == pytest.approx(4 * MOUNT_S + 3 * DISMOUNT_S + 2 * 700 / RATE)
+
+
+def test_a_blank_cartridge_follows_the_volume_that_fills_it():
+    listed = list_repacks(make({"A": 1000, "B": 300, "C": 700, "D": 1}).tapes)
+    rows = zip(listed.kind.tolist(), listed.size_bytes.tolist(), listed.needed_bytes.tolist(), strict=True)
+    assert list(rows) == [
+        (READ, 1000, 0), (WRITE, 1000, 1000),
+        (READ, 300, 0), (READ, 700, 0), (WRITE, 1000, 2000),
+        (READ, 1, 0), (WRITE, 1, 2001),
+    ]  # fmt: skip
 
 
 def test_drives_share_the_list_and_what_is_not_read_is_not_written():
@@ -126,11 +138,21 @@ def test_it_takes_as_long_as_in_plain_python(drive_count: int, most: int):
 
 
 def test_drives_that_only_read_or_write_do_their_part():
-    drives = [ONE | {"role": "read"}, ONE | {"role": "write"}]
+    drives = [ONE | {"role": "read"}, ONE | {"role": "write", "bytes_per_s": 7}]
     machine = make_library_machine(make_library(
         drives=drives, cartridges=USERS, repack={"piece_s": 1e6, "volumes": VOLUMES}))  # fmt: skip
-    # The reader ends at 80 + 91 s; the writer has waited for it.
-    assert run(machine, *LATE).totals.tapes.repack.ended_s == pytest.approx(171 + MOUNT_S + 140)
+    # The reader ends at 80 + 91 s; the writer, which is faster, has waited for it.
+    assert run(machine, *LATE).totals.tapes.repack.ended_s == pytest.approx(171 + MOUNT_S + 100)
+
+
+def test_puts_are_not_written_to_listed_cartridges():
+    # The volume is in the reader until 220 s. The put's own blank cartridge is in the writer from 100 s on.
+    drives = [ONE | {"role": "read"}, ONE | {"role": "write"}]
+    repack = {"piece_s": 1e6, "volumes": {"A00001": 1000}, "most_drives": 1}
+    machine = make_library_machine(make_library(
+        drives=drives, cartridges=USERS, store=STORE, repack=repack))  # fmt: skip
+    got = run(machine, *puts(1)).totals
+    assert (got.stored_count, got.levels["busy_drives"].peak) == (1, 2)
 
 
 @pytest.mark.parametrize(("fields", "message"), [

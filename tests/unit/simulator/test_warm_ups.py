@@ -1,11 +1,18 @@
 """MSER-5, compared with its definition, and on queues whose warm-up is known."""
 
+from datetime import UTC, datetime
+from types import SimpleNamespace
+from zoneinfo import ZoneInfo
+
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tapewise.simulator import descriptions
 from tapewise.simulator.plans import measure_warm_up
+from tapewise.simulator.results import QUEUED, WAITS
 from tapewise.simulator.runs import run_trace
 from tapewise.simulator.warm_ups import BATCH_SIZE, LEAST_COUNT, find_warm_up
 from tests.unit.simulator.builders import make_machine, make_ports, make_trace
@@ -78,3 +85,40 @@ def test_a_run_whose_queue_grows_does_not_settle():
     machine = make_machine(ports=make_ports(1), disk__largest_file_bytes=2)
     found = measure_warm_up(run_trace(machine, make_trace(*puts), seed=1))
     assert found is not None and found.keys() == {"request_count", "mean_wait_s"}
+
+
+def make_run(waits_s: list[float], steady_s: float | None) -> SimpleNamespace:
+    """Make a run with a request every second, whose wait is divided evenly among all causes of a queue."""
+    shares = {name: 1 / len(QUEUED) if name in QUEUED else 9.0 for name in WAITS}
+    columns = {name: [share * each for each in waits_s] for name, share in shares.items()}
+    jobs = pl.DataFrame({"submitted_s": [float(n) for n in range(len(waits_s))], **columns})
+    return SimpleNamespace(totals=SimpleNamespace(steady_s=steady_s), jobs=jobs)
+
+
+def test_only_requests_of_the_steady_state_count():
+    # 1,000 s each while the disk fills, then 30 s each for 20 requests, then 2 and 4 s in turn.
+    waits = [1000.0] * 40 + [30.0] * 20 + [2.0, 4.0] * 90
+    assert measure_warm_up(make_run(waits, 40)) == pytest.approx({
+        "request_count": 200, "mean_wait_s": (600 + 540) / 200,
+        "left_out_count": 20, "until_s": 60, "settled_wait_s": 3,
+    })  # fmt: skip
+    assert measure_warm_up(make_run(waits, None)) is None
+    last = len(waits) - LEAST_COUNT
+    found = measure_warm_up(make_run(waits, last))
+    assert found is not None and (found["request_count"], found["left_out_count"]) == (LEAST_COUNT, 0)
+    assert measure_warm_up(make_run(waits, last + 1)) is None
+
+
+@pytest.mark.parametrize(("found", "text"), [
+    ({}, "; the waits do not settle (MSER-5): the load changes, or the queues grow"),
+    ({"left_out_count": 0, "until_s": 0.0, "settled_wait_s": 5.7},
+     ", and no warm-up of theirs is found (MSER-5)"),
+    ({"left_out_count": 1200, "until_s": 5400.0, "settled_wait_s": 3.0},
+     ", and 3.00 s after the first 1,200 requests, until 2000-01-01 02:30: their warm-up (MSER-5), or the"
+     " load changed"),
+])  # fmt: skip
+def test_people_read_what_was_found(found: dict[str, float], text: str):
+    zone = ZoneInfo("Europe/Paris")
+    began_at = datetime(2000, 1, 1, tzinfo=UTC)
+    said = descriptions._describe_warm_up({"request_count": 9000, "mean_wait_s": 5.7} | found, began_at, zone)
+    assert said == "  queues begin empty; a request waits 5.70 s in them on average" + text
