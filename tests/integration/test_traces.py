@@ -227,6 +227,9 @@ def test_what_limits_and_pools_go_by_comes_back_from_the_file(example: Example, 
     assert trace.rows.columns[-2:] == ["client", "class_of_service"]
     plain = example.make(interface="hsi", largest_bytes=LARGEST_BYTES)
     assert trace.rows.drop(both).equals(plain.rows)
+    for name in both:
+        one = example.make(interface="hsi", largest_bytes=LARGEST_BYTES, further=(name,))
+        assert one.rows.equals(trace.rows.drop(set(both) - {name}))
     expected = example.fetch(
         "SELECT client, class_of_service, count(*) FROM mart.transfers WHERE interface = 'hsi'"
         f" AND NOT is_failed AND size_bytes <= {LARGEST_BYTES} GROUP BY 1, 2"

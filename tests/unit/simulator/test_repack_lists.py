@@ -9,7 +9,7 @@ from tapewise.schema.errors import MachineError
 from tapewise.simulator.kernel.cartridges import READ, WRITE
 from tapewise.simulator.machines import Machine
 from tapewise.simulator.shelves import list_repacks
-from tests.unit.simulator.builders import make_library, make_library_machine
+from tests.unit.simulator.builders import make_held, make_library, make_library_machine
 from tests.unit.simulator.test_cartridges import ONE, STORE, USERS, gets, puts, run
 
 MOUNT_S, DISMOUNT_S, RATE = 4 + 7, 3 + 2 + 4, 5
@@ -153,6 +153,27 @@ def test_puts_are_not_written_to_listed_cartridges():
         drives=drives, cartridges=USERS, store=STORE, repack=repack))  # fmt: skip
     got = run(machine, *puts(1)).totals
     assert (got.stored_count, got.levels["busy_drives"].peak) == (1, 2)
+
+
+def test_a_list_that_is_not_done_has_no_end():
+    # From 80 s on, a recall has the only drive, and waits for room on the disk for ever.
+    tapes = make_library(drives=[ONE], cartridges=USERS, repack={"piece_s": 1e6, "volumes": VOLUMES})
+    small = {"disk__lvs_per_chain": 1, "disk__lv_bytes": 1000, "disk__largest_file_bytes": 1000}
+    machine = make_library_machine(tapes, **small)
+    got = run(machine, (30, "get", 1, 2, 100), held=make_held((1, 999, 90_000, True)))
+    assert got.totals.unfinished_count == 1
+    repack = got.totals.tapes.repack
+    assert (repack.read_bytes, repack.written_bytes, repack.ended_s) == (300, 0, None)
+
+
+def test_the_list_gives_way_only_to_what_its_drive_may_do():
+    # The second put waits for the writer meanwhile, and the reader goes on.
+    drives = [ONE | {"role": "read"}, ONE | {"role": "write"}]
+    repack = {"piece_s": 10, "volumes": {"A00001": 1000}}
+    machine = make_library_machine(make_library(
+        drives=drives, cartridges=USERS, store=STORE, repack=repack))  # fmt: skip
+    got = run(machine, *puts(1, 2)).totals
+    assert (got.stored_count, got.tapes.mount_count) == (2, 4)
 
 
 @pytest.mark.parametrize(("fields", "message"), [
