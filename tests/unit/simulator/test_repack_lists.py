@@ -1,11 +1,13 @@
 """Listed cartridges are repacked as plain Python does it, to the end, and give way to recalls."""
 
 import heapq
+from dataclasses import asdict
 
 import numpy as np
 import pytest
 
 from tapewise.schema.errors import MachineError
+from tapewise.simulator import descriptions
 from tapewise.simulator.kernel.cartridges import READ, WRITE
 from tapewise.simulator.machines import Machine
 from tapewise.simulator.shelves import list_repacks
@@ -197,5 +199,30 @@ def test_what_no_list_can_be_is_refused_with_its_field(fields: dict, message: st
 
 
 def test_more_pieces_than_a_run_can_take_are_refused():
-    with pytest.raises(MachineError, match=r"piece_s: 1e-09 s are [0-9,]+ pieces of the listed cartridges"):
-        run(make(repack={"piece_s": 1e-9}), *LATE)
+    # Of the slowest drive, for reading and for writing.
+    tapes = make_library(drives=[ONE, ONE | {"bytes_per_s": 7}], cartridges=USERS,
+                         repack={"piece_s": 1e-9, "volumes": VOLUMES})  # fmt: skip
+    with pytest.raises(MachineError, match="1e-09 s are 280,000,000,000 pieces of the listed cartridges"):
+        run(make_library_machine(tapes), *LATE)
+
+
+def test_people_read_what_is_listed_and_what_became_of_it():
+    def describe(**repack: object) -> str:
+        said = descriptions.describe_machine(make(count=3, repack=repack))
+        (line,) = (each for each in said if each.startswith("  repack"))
+        return line
+
+    assert describe() == "  repack: 2 volumes with 700 B, on 3 drives at most, in pieces of 1e+06 s"
+    assert describe(most_drives=2).endswith(", on 2 drives at most, in pieces of 1e+06 s")
+    assert describe(most_drives=9, piece_s=60).endswith(", on 3 drives at most, in pieces of 60 s")
+    tapes = asdict(run(make(), *LATE).totals.tapes)
+    (said,) = (each for each in descriptions._describe_tapes(tapes, {}) if each.startswith("  repack"))
+    assert said == (
+        "  repack: 2 volumes onto 1 blank cartridge; 700 B read, 700 B written, ended 0.1 h after the first"
+        " request"
+    )
+    tapes["repack"] |= {"written_bytes": 0, "ended_s": None}
+    (said,) = (each for each in descriptions._describe_tapes(tapes, {}) if each.startswith("  repack"))
+    assert said.endswith("; 700 B read, 0 B written, not ended")
+    # Without a list, there is nothing to say.
+    assert run(make_library_machine(make_library(drives=[ONE])), *LATE).totals.tapes.repack is None
