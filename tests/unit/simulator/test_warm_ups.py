@@ -59,6 +59,12 @@ def test_errors_of_rounding_leave_out_no_equal_waits(wait):
     assert find_warm_up(waits) == 100
 
 
+def test_what_all_waits_have_in_common_changes_nothing():
+    waits = np.random.default_rng(1).integers(0, 9, 1000).astype(float)
+    waits[:100] += 5
+    assert find_warm_up(waits + 1e9) == find_warm_up(waits) == 100
+
+
 def test_waits_that_grow_do_not_settle():
     assert find_warm_up(np.arange(1000.0)) is None
 
