@@ -129,6 +129,9 @@ def test_a_disk_that_no_machine_can_have(tapewise, tmp_path: Path) -> None:
     )
     assert (refused.returncode, refused.stdout) == (1, "")
     assert "disk: largest_file_bytes is more than the disk holds" in refused.stderr
+    unknown = ("--machine", "m.toml", "--waits", "--measured-on", "nowhere")
+    refused = tapewise("simulate", "cache", "--archive", "none", "--sizes", "1TB", *unknown)
+    assert (refused.returncode, "nowhere" in refused.stderr) == (1, True)
 
 
 def test_a_disk_on_which_requests_never_end_is_named(tapewise, tmp_path: Path) -> None:

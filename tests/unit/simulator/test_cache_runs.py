@@ -1,10 +1,19 @@
 """Machines with another disk, as `simulate cache --waits` runs them."""
 
+from datetime import UTC, datetime
+from types import SimpleNamespace
+
+import polars as pl
 import pytest
 
 from tapewise.schema.errors import MachineError
-from tapewise.simulator.cache_runs import can_run, change_disk
+from tapewise.simulator import cache_runs, caches_cli, plans
+from tapewise.simulator.cache_runs import can_run, change_disk, run_disks
+from tapewise.simulator.inputs import Requests
 from tapewise.simulator.machines import bundled_machine
+from tapewise.simulator.plans import Plan, plan_run
+from tapewise.simulator.runs import run_trace
+from tests.unit.simulator.reuse import GB, make_disk, make_log, replay
 from tests.unit.simulator.test_disk_pools import make_fast_machine
 
 MARKS = {"high_ratio": 0.9, "keep_s": 7.0}
@@ -56,3 +65,46 @@ def test_a_disk_that_is_smaller_than_its_largest_file_is_named() -> None:
 
 def test_only_rules_that_do_not_know_the_future_can_run() -> None:
     assert [can_run(each) for each in ("lru", "gdsf", "belady", "size * age")] == [True, True, False, True]
+
+
+@pytest.mark.study("simulator")
+def test_runs_begin_with_the_past_that_the_measured_machine_implies() -> None:
+    is_get = pl.col("direction") == "get"
+    trace = make_log(6, seed=1, per_day=150)
+    trace = trace.with_columns(is_cached=pl.when(is_get).then(~pl.Series(replay(trace, 6 * GB))))
+    given = Requests(trace, datetime(2000, 1, 1, tzinfo=UTC), "UTC", "archive", "made up")
+    machine, measured = make_disk(3 * GB), make_disk(6 * GB)
+
+    def count(plan: Plan) -> int:
+        run = run_trace(plan.machine, plan.given.trace, seed=plan.seed, inventory=plan.held.inventory)
+        return int(run.jobs.select((is_get & pl.col("is_staged")).sum()).item())
+
+    plan = plan_run(given, machine, seed=2, measured_on=measured)
+    other = change_disk(machine, None, "lru", 10 * GB, {})
+    disks = {("lru", 10 * GB, None): other}
+    (found,) = run_disks(plan, measured, disks, job_count=1)
+    assert found.staged_count == count(plan_run(given, other, seed=2, measured_on=measured))
+    assert found.staged_count != count(plan_run(given, other, seed=2, measured_on=machine))
+
+
+def test_the_command_reads_plans_and_runs_what_was_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def answer(value: object) -> object:
+        return lambda *arguments, **options: asked.append((arguments, options)) or value
+
+    given, until = SimpleNamespace(demand_kind="measured"), datetime(2000, 1, 1, tzinfo=UTC)
+    machine = SimpleNamespace(trace_columns=("class_of_service",), failures="as measured")
+    monkeypatch.setattr(caches_cli, "read_archive", answer(given))
+    monkeypatch.setattr(plans, "plan_run", answer("plan"))
+    monkeypatch.setattr(cache_runs, "run_disks", answer(iter(["run"])))
+    runs = caches_cli._run(
+        "warehouse", "hpss", until, machine, "measured on", {"disk": "other"}, 3, is_silent=True
+    )
+    assert runs == {"disk": "run"}
+    columns = {"columns": ("class_of_service",), "are_failures_simulated": True}
+    assert asked == [
+        (("warehouse", "hpss"), {"until": until, **columns}),
+        ((given, machine), {"seed": 1, "measured_on": "measured on"}),
+        (("plan", "measured on", {"disk": "other"}), {"job_count": 3}),
+    ]

@@ -109,9 +109,9 @@ def test_only_requests_of_the_steady_state_count():
         "left_out_count": 20, "until_s": 60, "settled_wait_s": 3,
     })  # fmt: skip
     assert measure_warm_up(make_run(waits, None)) is None
-    last = len(waits) - LEAST_COUNT
+    last = len(waits) - 50
     found = measure_warm_up(make_run(waits, last))
-    assert found is not None and (found["request_count"], found["left_out_count"]) == (LEAST_COUNT, 0)
+    assert found is not None and (found["request_count"], found["left_out_count"]) == (50, 0)
     assert measure_warm_up(make_run(waits, last + 1)) is None
 
 
