@@ -1,7 +1,9 @@
 """Machines with another disk, as `simulate cache --waits` runs them."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from types import SimpleNamespace
+from typing import Any
 
 import polars as pl
 import pytest
@@ -10,7 +12,7 @@ from tapewise.schema.errors import MachineError
 from tapewise.simulator import cache_runs, caches_cli, plans
 from tapewise.simulator.cache_runs import can_run, change_disk, run_disks
 from tapewise.simulator.inputs import Requests
-from tapewise.simulator.machines import bundled_machine
+from tapewise.simulator.machines import Machine, bundled_machine
 from tapewise.simulator.plans import Plan, plan_run
 from tapewise.simulator.runs import run_trace
 from tests.unit.simulator.reuse import GB, make_disk, make_log, replay
@@ -81,26 +83,29 @@ def test_runs_begin_with_the_past_that_the_measured_machine_implies() -> None:
 
     plan = plan_run(given, machine, seed=2, measured_on=measured)
     other = change_disk(machine, None, "lru", 10 * GB, {})
-    disks = {("lru", 10 * GB, None): other}
+    disks: dict[cache_runs.Disk, Machine] = {("lru", 10 * GB, None): other}
     (found,) = run_disks(plan, measured, disks, job_count=1)
     assert found.staged_count == count(plan_run(given, other, seed=2, measured_on=measured))
     assert found.staged_count != count(plan_run(given, other, seed=2, measured_on=machine))
 
 
 def test_the_command_reads_plans_and_runs_what_was_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = []
+    asked: list[tuple[Any, ...]] = []
 
-    def answer(value: object) -> object:
-        return lambda *arguments, **options: asked.append((arguments, options)) or value
+    def answer(value: Any) -> Callable[..., Any]:
+        def record(*arguments: Any, **options: Any) -> Any:
+            asked.append((arguments, options))
+            return value
+
+        return record
 
     given, until = SimpleNamespace(demand_kind="measured"), datetime(2000, 1, 1, tzinfo=UTC)
-    machine = SimpleNamespace(trace_columns=("class_of_service",), failures="as measured")
+    machine: Any = SimpleNamespace(trace_columns=("class_of_service",), failures="as measured")
     monkeypatch.setattr(caches_cli, "read_archive", answer(given))
     monkeypatch.setattr(plans, "plan_run", answer("plan"))
     monkeypatch.setattr(cache_runs, "run_disks", answer(iter(["run"])))
-    runs = caches_cli._run(
-        "warehouse", "hpss", until, machine, "measured on", {"disk": "other"}, 3, is_silent=True
-    )
+    options: Any = ("warehouse", "hpss", until, machine, "measured on", {"disk": "other"}, 3)
+    runs: Any = caches_cli._run(*options, is_silent=True)
     assert runs == {"disk": "run"}
     columns = {"columns": ("class_of_service",), "are_failures_simulated": True}
     assert asked == [
