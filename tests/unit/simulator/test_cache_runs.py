@@ -87,6 +87,8 @@ def test_runs_begin_with_the_past_that_the_measured_machine_implies() -> None:
     (found,) = run_disks(plan, measured, disks, job_count=1)
     assert found.staged_count == count(plan_run(given, other, seed=2, measured_on=measured))
     assert found.staged_count != count(plan_run(given, other, seed=2, measured_on=machine))
+    # Its cartridges have no identity.
+    assert (found.mount_count, found.drive_h) == (None, None)
 
 
 def test_the_command_reads_plans_and_runs_what_was_asked(monkeypatch: pytest.MonkeyPatch) -> None:
