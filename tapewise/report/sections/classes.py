@@ -97,14 +97,14 @@ SECTION = Section(
     ORDER BY request_count DESC, interface, direction, class_number
     """,
     needs=("transfers", "sizes", "durations or open_times"),
-    silence="No workload model was fitted to this archive in this period: see `tapewise workload fit`.",
+    silence="No workload model was fitted to requests of this period only: see `tapewise workload fit`.",
     is_ranged=False,
     find=find,
     draw=draw,
     caption=(
         "The centres of the classes that k-means finds in the logarithms of size and time, for each"
         " interface and direction. A report about files fits a model of its own; one about an archive has"
-        " the latest model that was fitted within the period. Requests of unknown size or time, or of 0"
-        " bytes, are in no class."
+        " the latest model of requests of the period, or of a part of it. Requests of unknown size or time,"
+        " or of 0 bytes, are in no class."
     ),
 )
