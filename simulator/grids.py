@@ -22,7 +22,7 @@ from tapewise.simulator.libraries import Library
 from tapewise.simulator.machines import Machine
 from tapewise.simulator.plans import Plan, plan_run, refuse_stuck, run_exchanged
 from tapewise.simulator.results import Result, Run
-from tapewise.simulator.runs import run_trace
+from tapewise.simulator.runs import run_demand
 from tapewise.simulator.variants import Variant
 
 Answer = TypeVar("Answer")
@@ -166,9 +166,7 @@ def _run_one(number: int, seed: int, given: Requests, machine: Machine, grid: Gr
         calibration=grid.calibration,
     )
     last_s = float(plan.given.trace["submitted_s"][-1])
-    run = run_trace(
-        plan.machine, plan.given.trace, seed=seed, inventory=plan.held.inventory, sample_s=max(last_s, 1.0)
-    )
+    run = run_demand(plan.machine, plan.given.trace, plan.demand, seed=seed, sample_s=max(last_s, 1.0))
     try:
         refuse_stuck(plan, run)
     except SimulationError as error:

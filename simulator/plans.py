@@ -25,7 +25,7 @@ from tapewise.simulator.kernel.tables import DRIVE, FILE, LIMIT, PHASES, PORT, S
 from tapewise.simulator.libraries import Library
 from tapewise.simulator.machines import Machine
 from tapewise.simulator.results import QUEUED, Run
-from tapewise.simulator.runs import Progress, run_trace
+from tapewise.simulator.runs import Progress, run_demand, run_trace
 from tapewise.simulator.warm_ups import LEAST_COUNT, find_warm_up
 
 SAMPLE_S, SAMPLE_COUNT = 600.0, 10_000
@@ -214,11 +214,11 @@ def keep_run(
         check_name(loader, name)
     last_s = float(plan.given.trace["submitted_s"][-1])
     sample_s = sample_s or max(SAMPLE_S, last_s / SAMPLE_COUNT)
-    run = run_trace(
+    run = run_demand(
         plan.machine,
         plan.given.trace,
+        plan.demand,
         seed=plan.seed,
-        inventory=plan.held.inventory,
         sample_s=sample_s,
         progress=progress,
     )
@@ -294,9 +294,8 @@ def run_other_placement(plan: Plan, library: Library, sample_s: float) -> dict[s
     tapes = library.model_copy(update={"cartridges": cartridges})
     machine = plan.machine.model_copy(update={"tapes": tapes})
     try:
-        run = run_trace(
-            machine, plan.given.trace, seed=plan.seed, inventory=plan.held.inventory, sample_s=sample_s
-        )
+        # The placement changes nothing that the trace was checked for.
+        run = run_demand(machine, plan.given.trace, plan.demand, seed=plan.seed, sample_s=sample_s)
     except MachineError as error:  # the users' files may need more cartridges than there are
         return {"placement": placement, "fault": error.message}
     found = run.totals.tapes

@@ -71,6 +71,9 @@ _SAMPLED_PHASES = {
     "retry_waits_count": RETRY,
 }
 
+# The columns of jobs that some do not have, which are NaN before they become null.
+_ABSENT = ["stage_s", "stage_began_s", "granted_s", "started_s", "ended_s"]
+
 # What is kept as means and maxima, by its number in `World.levels`.
 LEVEL_NAMES = {
     **dict(enumerate(LEVELS)),
@@ -97,6 +100,22 @@ def run_trace(
         MachineError: the machine is too large for a run.
     """
     demand = check_trace(trace, machine, inventory)
+    return run_demand(machine, trace, demand, seed=seed, sample_s=sample_s, progress=progress)
+
+
+def run_demand(
+    machine: Machine,
+    trace: pl.DataFrame,
+    demand: Demand,
+    *,
+    seed: int,
+    sample_s: float = 600.0,
+    progress: Progress | None = None,
+) -> Run:
+    """Run a trace that `check_trace` has checked for this machine, with what it returned.
+
+    As `run_trace`, of which this is the part that comes after the check.
+    """
     if seed < 0:
         raise SimulationError(f"the seed is {seed}, not a whole number from 0")
     if not sample_s > 0:
@@ -114,10 +133,12 @@ def run_trace(
 
 def _collect_jobs(world: World, trace: pl.DataFrame) -> pl.DataFrame:
     jobs, now_s = world.jobs[: trace.height], float(world.state.now_s[0])
-    spent = world.spent[:-1].copy()
+    spent = world.spent[:-1]
     is_done = jobs.phase == DONE
     rows = np.flatnonzero(~is_done & (jobs.phase != UNBORN))
-    spent[rows, jobs.phase[rows]] += now_s - jobs.since_s[rows]
+    if len(rows):
+        spent = spent.copy()
+        spent[rows, jobs.phase[rows]] += now_s - jobs.since_s[rows]
     alone_s = jobs.staging_alone_s + jobs.transfer_alone_s
     columns = {name: spent[:, phase] for name, phase in WAITS.items()}
     columns["staging_s"], columns["transfer_s"] = jobs.staging_alone_s, jobs.transfer_alone_s
@@ -131,14 +152,16 @@ def _collect_jobs(world: World, trace: pl.DataFrame) -> pl.DataFrame:
     columns["started_s"] = np.where(has_started, jobs.started_s, np.nan)
     columns["ended_s"] = np.where(is_done, jobs.ended_s, np.nan)
     times = pl.DataFrame({name: np.ascontiguousarray(column) for name, column in columns.items()})
-    stuck = [None if phase == DONE else PHASES[phase] for phase in jobs.phase]
+    times = times.with_columns(pl.col(_ABSENT).fill_nan(None))
+    names = [None if phase == DONE else name for phase, name in enumerate(PHASES)]
+    stuck = pl.Series("stuck_in", names, pl.String).gather(np.ascontiguousarray(jobs.phase))
     return trace.select("submitted_s", "direction", "user", "file", "size_bytes").with_columns(
         pl.Series("is_failed", np.ascontiguousarray(jobs.is_failed)),
         pl.Series("failed_count", np.ascontiguousarray(jobs.failed_count)),
         pl.Series("is_staged", np.ascontiguousarray(jobs.is_staged)),
         pl.when(pl.Series(jobs.joined_job) >= 0).then(pl.Series(jobs.joined_job)).alias("joined_row"),
-        *(column.fill_nan(None) for column in times),
-        pl.Series("stuck_in", stuck, pl.String),
+        *times,
+        stuck,
     )
 
 

@@ -281,7 +281,7 @@ def _make_files(machine: Machine, demand: Demand) -> tuple[Records, Integers]:
     files.size_bytes = np.maximum(demand.file_sizes, machine.disk.smallest_transfer_bytes)
     files.is_stored = True
     files.disk_pool, files.drive_set = demand.file_pools, demand.file_sets
-    held = files[demand.inventory]  # a copy
+    held = files[: len(demand.inventory)]  # they come first
     held.place = ON_DISK
     held.arrived_s = held.accessed_s = -demand.inventory_ages_s
     held.use_count = 1
@@ -290,7 +290,6 @@ def _make_files(machine: Machine, demand: Demand) -> tuple[Records, Integers]:
     held.lv, held.chain = volumes, volumes // machine.disk.lvs_per_chain
     has_store = machine.tapes is not None and machine.tapes.store is not None
     held.is_stored = demand.inventory_is_stored | (not has_store)
-    files[demand.inventory] = held
     return files, demand.inventory[~held.is_stored]
 
 

@@ -24,10 +24,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from tapewise.schema.errors import TraceError
 from tapewise.schema.moments import is_timezone
+from tapewise.simulator.demand.versions import find_versions
 from tapewise.simulator.disks import POOLED, find_pool
 from tapewise.simulator.kernel.tables import Floats, Integers
 from tapewise.simulator.libraries import Library
@@ -131,11 +133,11 @@ def inventory_of(trace: pl.DataFrame) -> pl.DataFrame:
     writes them at time 0 (appendix B, section 5.2.1). Raises TraceError if the trace has no `origin` or a row
     is wrong.
     """
-    trace = _cast(trace, (*COLUMNS, "origin"), "trace").with_columns(row=pl.int_range(1, pl.len() + 1))
-    origin = pl.col("origin")
-    _refuse(trace, ~origin.is_in(ORIGINS), "origin", f"is not one of {', '.join(ORIGINS)}")
+    trace = _cast(trace, (*COLUMNS, "origin"), "trace")
+    is_unknown = ~trace["origin"].is_in(ORIGINS).to_numpy()
+    _refuse(trace, is_unknown, "origin", f"is not one of {', '.join(ORIGINS)}")
     return (
-        trace.filter(origin == "disk")
+        trace.filter(pl.col("origin") == "disk")
         .unique("file", keep="first", maintain_order=True)
         .select("file", "size_bytes", age_s=pl.lit(0.0), is_stored=pl.lit(value=True))
     )
@@ -179,44 +181,54 @@ def check_trace(trace: pl.DataFrame, machine: Machine, inventory: pl.DataFrame |
     """
     whole = trace
     trace = _cast(trace, COLUMNS, "trace")
-    trace = trace.with_columns(row=pl.int_range(1, pl.len() + 1))
+    if trace.schema["direction"] not in (pl.String, pl.Categorical, pl.Enum):
+        raise TraceError(f"the trace's direction is of type {trace.schema['direction']}, not strings")
     largest = machine.disk.largest_file_bytes
-    time = pl.col("submitted_s")
-    is_outside = ~time.is_finite() | (time < 0) | (time > LATEST_S)
+    time_s, sizes = trace["submitted_s"].to_numpy(), trace["size_bytes"].to_numpy()
+    is_put = (trace["direction"] == "put").to_numpy()
+    is_outside = ~((time_s >= 0) & (time_s <= LATEST_S))
     _refuse(trace, is_outside, "submitted_s", "is not a valid time in a trace")
-    _refuse(trace, time < time.shift(1), "submitted_s", "is before that of the row above")
-    _refuse(trace, ~pl.col("direction").is_in(["put", "get"]), "direction", "is neither put nor get")
-    _refuse(trace, pl.col("size_bytes") < 0, "size_bytes", "is below 0")
+    _refuse(trace, np.diff(time_s, prepend=0.0) < 0, "submitted_s", "is before that of the row above")
+    is_neither = ~is_put & (trace["direction"] != "get").to_numpy()
+    _refuse(trace, is_neither, "direction", "is neither put nor get")
+    _refuse(trace, sizes < 0, "size_bytes", "is below 0")
     _refuse(
         trace,
-        pl.col("size_bytes") > largest,
+        sizes > largest,
         "size_bytes",
         f"is more than the machine accepts ({largest})",
         hint=f"`tapewise workload trace --largest {largest}` leaves such requests out, and counts them.",
     )
     held = _check_inventory(inventory, trace)
-    is_put = pl.col("direction") == "put"
-    trace = trace.with_columns(version=is_put.cum_sum().over("file").cast(pl.Int64))
-    trace = trace.join(
-        held.select("file", "version", held_bytes="size_bytes"),
-        on=["file", "version"],
-        how="left",
-        maintain_order="left",
-    )
-    trace = trace.with_columns(
-        file_bytes=pl.coalesce("held_bytes", pl.col("size_bytes").first().over("file", "version"))
-    )
-    _refuse(trace, pl.col("size_bytes") != pl.col("file_bytes"), "size_bytes", "is not the file's size above")
+    versions = find_versions(held["file"], trace["file"], is_put)
+    file_sizes = np.concatenate([held["size_bytes"].to_numpy(), sizes])[versions.first_row]
+    _refuse(trace, sizes != file_sizes[versions.number], "size_bytes", "is not the file's size above")
     if machine.tapes is None:
-        is_lost = ~is_put & (pl.col("version") == 0) & pl.col("held_bytes").is_null()
+        is_lost = ~is_put & (versions.version == 0) & (versions.number >= held.height)
         _refuse(trace, is_lost, "file", "is on tape, but the machine has none")
-    pools = place_in_pools(whole, machine)
-    trace = trace.with_columns(disk_pool=pools, drive_set=_place_in_sets(whole, machine))
-    held = _place_inventory(held, trace, machine)
-    _check_room(trace, held, machine)
+    pools, sets = place_in_pools(whole, machine).to_numpy(), _place_in_sets(whole, machine).to_numpy()
+    held_pools, held_sets = _place_inventory(held, versions.asked_row, pools, sets, machine)
+    _check_room(trace, pools, held, held_pools, machine)
     limited = whole.select("user", *(name for name in LIMITED_COLUMNS if name in whole.columns))
     gates = find_gates(limited, machine.users.limit_count, machine.limits, machine.priorities)
-    return _number(trace, held, gates)
+    user_names, user = np.unique(trace["user"].to_numpy(), return_inverse=True)
+    return Demand(
+        submitted_s=time_s,
+        is_put=is_put,
+        user=user.astype(np.int64),
+        file=versions.number,
+        size_bytes=sizes,
+        user_count=len(user_names),
+        file_sizes=file_sizes,
+        file_pools=np.concatenate([held_pools, pools])[versions.first_row],
+        file_sets=np.concatenate([held_sets, sets])[versions.first_row],
+        inventory=np.arange(held.height),
+        inventory_ages_s=held["age_s"].to_numpy(),
+        inventory_is_stored=held["is_stored"].to_numpy(),
+        early_get_count=int(versions.is_early.sum()),
+        overwriting_count=int(versions.is_overwriting.sum()),
+        gates=gates,
+    )
 
 
 def _cast(frame: pl.DataFrame, names: tuple[str, ...], what: str) -> pl.DataFrame:
@@ -245,16 +257,16 @@ def _cast(frame: pl.DataFrame, names: tuple[str, ...], what: str) -> pl.DataFram
 
 def _refuse(
     frame: pl.DataFrame,
-    is_wrong: pl.Expr,
+    is_wrong: npt.NDArray[np.bool_],
     name: str,
     reason: str,
     what: str = "trace",
     *,
     hint: str | None = None,
 ) -> None:
-    found = frame.filter(is_wrong).head(1)
-    if found.height:
-        raise TraceError(f"row {found['row'][0]} of the {what}: {name} {found[name][0]} {reason}", hint=hint)
+    if is_wrong.any():
+        row = int(is_wrong.argmax())
+        raise TraceError(f"row {row + 1} of the {what}: {name} {frame[name][row]} {reason}", hint=hint)
 
 
 def _check_inventory(inventory: pl.DataFrame | None, trace: pl.DataFrame) -> pl.DataFrame:
@@ -269,13 +281,14 @@ def _check_inventory(inventory: pl.DataFrame | None, trace: pl.DataFrame) -> pl.
     held = _cast(inventory, INVENTORY_COLUMNS, "inventory")
     if held.schema["file"] != dtype:
         raise TraceError(f"the inventory's file is of type {held.schema['file']}, the trace's of {dtype}")
-    held = held.with_columns(stored.alias("is_stored"), row=pl.int_range(1, pl.len() + 1))
-    age = pl.col("age_s")
-    _refuse(held, pl.col("size_bytes") < 0, "size_bytes", "is below 0", "inventory")
-    _refuse(held, ~age.is_finite() | (age < 0), "age_s", "is not a valid age", "inventory")
-    _refuse(held, ~pl.col("file").is_first_distinct(), "file", "is listed twice", "inventory")
+    age_s = held["age_s"].to_numpy()
+    _refuse(held, (held["size_bytes"] < 0).to_numpy(), "size_bytes", "is below 0", "inventory")
+    _refuse(held, ~(np.isfinite(age_s) & (age_s >= 0)), "age_s", "is not a valid age", "inventory")
+    if held["file"].n_unique() < held.height:
+        is_again = ~held["file"].is_first_distinct().to_numpy()
+        _refuse(held, is_again, "file", "is listed twice", "inventory")
     pool = inventory["disk_pool"] if "disk_pool" in inventory.columns else pl.lit(None, pl.String)
-    held = held.with_columns(version=pl.lit(0, pl.Int64), pool_name=pool)
+    held = held.with_columns(stored.alias("is_stored"), pool.alias("pool_name"))
     # The oldest files come first: they arrived in this order, and are stored to tape in it.
     return held.sort("age_s", descending=True, maintain_order=True)
 
@@ -325,94 +338,56 @@ def _place_classes(
     is_put = pl.col("direction") == "put"
     found = trace.select(
         "file",
-        row=pl.int_range(1, pl.len() + 1),
         version=is_put.cum_sum().over("file"),
         class_of_service=classes,
     ).with_columns(pool=pl.col(POOLED).replace_strict(numbers, default=others, return_dtype=pl.Int64))
-    first = found.select("row", POOLED, pool=pl.col("pool").first().over("file", "version"))
-    _refuse(
-        first,
-        pl.col("pool").is_null(),
-        POOLED,
-        reason,
-        hint=hint,
-    )
+    first = found.select(POOLED, pool=pl.col("pool").first().over("file", "version"))
+    _refuse(first, first["pool"].is_null().to_numpy(), POOLED, reason, hint=hint)
     return first["pool"]
 
 
-def _place_inventory(held: pl.DataFrame, trace: pl.DataFrame, machine: Machine) -> pl.DataFrame:
-    """Add `disk_pool` to the inventory: the pool of the file's first request, or else the one it names.
+def _place_inventory(
+    held: pl.DataFrame, asked_row: Integers, pools: Integers, sets: Integers, machine: Machine
+) -> tuple[Integers, Integers]:
+    """Return the pool on disk and the set of drives of each of the inventory's files.
 
-    Files that nobody asks for are for the first set of drives: they may be written, and are never read.
+    They are those of the file's first request, where `asked_row` has one. Otherwise the pool is the one that
+    the inventory names, and the set of drives is the first: such a file may be written, and is never read.
     """
-    first = trace.select("file", "drive_set", asked_pool="disk_pool").unique("file", keep="first")
-    held = held.join(first, on="file", how="left", maintain_order="left")
-    held = held.with_columns(pl.col("drive_set").fill_null(0))
+    is_asked = asked_row >= 0
+    held_sets, held_pools = np.zeros((2, held.height), np.int64)
+    held_sets[is_asked] = sets[asked_row[is_asked]]
     if not machine.disk.pools:
-        return held.with_columns(disk_pool=pl.lit(0, pl.Int64))
+        return held_pools, held_sets
     names = {pool.name: number for number, pool in enumerate(machine.disk_pools)}
-    named = pl.col("pool_name").replace_strict(names, default=None, return_dtype=pl.Int64)
-    held = held.with_columns(disk_pool=pl.coalesce("asked_pool", named))
+    named = held["pool_name"].replace_strict(names, default=None, return_dtype=pl.Int64)
     _refuse(
         held,
-        pl.col("disk_pool").is_null(),
+        ~is_asked & named.is_null().to_numpy(),
         "file",
         f"is not in the trace, so disk_pool must name its pool ({', '.join(names)})",
         "inventory",
     )
-    return held
+    held_pools[:] = named.fill_null(0).to_numpy()
+    held_pools[is_asked] = pools[asked_row[is_asked]]
+    return held_pools, held_sets
 
 
-def _check_room(trace: pl.DataFrame, held: pl.DataFrame, machine: Machine) -> None:
+def _check_room(
+    trace: pl.DataFrame, pools: Integers, held: pl.DataFrame, held_pools: Integers, machine: Machine
+) -> None:
     """Refuse files that are larger than their pool, and more files than a pool holds."""
+    sizes, held_sizes = trace["size_bytes"].to_numpy(), held["size_bytes"].to_numpy()
     for number, pool in enumerate(machine.disk_pools):
         what = f"pool {pool.name} of the disk" if machine.disk.pools else "the disk"
         _refuse(
-            trace.filter(pl.col("disk_pool") == number),
-            pl.col("size_bytes") > pool.capacity_bytes,
+            trace,
+            (pools == number) & (sizes > pool.capacity_bytes),
             "size_bytes",
             f"is more than {what} holds ({pool.capacity_bytes})",
         )
-        total = int(held.filter(pl.col("disk_pool") == number)["size_bytes"].sum())
+        total = int(held_sizes[held_pools == number].sum())
         if total > pool.capacity_bytes:
             raise TraceError(
                 f"the inventory's {total} bytes are more than {what} holds ({pool.capacity_bytes})"
             )
-
-
-def _number(trace: pl.DataFrame, held: pl.DataFrame, gates: Gates) -> Demand:
-    user_names, user = np.unique(trace["user"].to_numpy(), return_inverse=True)
-    # The inventory's files get the lowest numbers, in order.
-    names = ["file", "version"]
-    known = pl.concat(
-        [each.select(*names, "disk_pool", "drive_set", bytes="size_bytes") for each in (held, trace)]
-    )
-    known = known.unique(names, keep="first", maintain_order=True).with_columns(number=pl.int_range(pl.len()))
-    file = trace.join(known, on=names, how="left", maintain_order="left")["number"]
-    is_put = trace["direction"] == "put"
-    is_put_later = trace.select(pl.col("version").max().over("file") > 0).to_series()
-    is_old = trace["version"] == 0
-    # The first put of a file overwrites something if the file was there, or was got, before.
-    was_there = trace.join(
-        known.filter(pl.col("version") == 0).select("file", there=pl.lit(value=True)),
-        on="file",
-        how="left",
-        maintain_order="left",
-    )["there"].is_not_null()
-    return Demand(
-        submitted_s=trace["submitted_s"].to_numpy(),
-        is_put=is_put.to_numpy(),
-        user=user.astype(np.int64),
-        file=file.to_numpy(),
-        size_bytes=trace["size_bytes"].to_numpy(),
-        user_count=len(user_names),
-        file_sizes=known["bytes"].to_numpy(),
-        file_pools=known["disk_pool"].to_numpy(),
-        file_sets=known["drive_set"].to_numpy(),
-        inventory=np.arange(held.height),
-        inventory_ages_s=held["age_s"].to_numpy(),
-        inventory_is_stored=held["is_stored"].to_numpy(),
-        early_get_count=int((~is_put & is_old & is_put_later).sum()),
-        overwriting_count=int((is_put & ((trace["version"] > 1) | was_there)).sum()),
-        gates=gates,
-    )

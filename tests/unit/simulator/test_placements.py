@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from tapewise.simulator import descriptions
+from tapewise.simulator.demand.traces import check_trace
 from tapewise.simulator.plans import run_other_placement
 from tests.unit.simulator.builders import make_library, make_library_machine, make_trace
 from tests.unit.simulator.test_cartridges import Job
@@ -25,11 +26,9 @@ def test_without_recalls_nothing_waits_and_runs_that_get_stuck_have_no_figures(j
     tapes = make_library()
     machine = make_library_machine(tapes, disk__lvs_per_chain=1, disk__lv_bytes=1000,
                                    disk__largest_file_bytes=1000)  # fmt: skip
+    trace = make_trace(*jobs)
     plan = SimpleNamespace(
-        machine=machine,
-        given=SimpleNamespace(trace=make_trace(*jobs)),
-        seed=1,
-        held=SimpleNamespace(inventory=None),
+        machine=machine, given=SimpleNamespace(trace=trace), seed=1, demand=check_trace(trace, machine)
     )
     assert run_other_placement(plan, machine.tapes, 600.0) == {"placement": "user", **found}
 

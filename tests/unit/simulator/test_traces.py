@@ -81,6 +81,7 @@ def test_columns_and_types_are_checked():
         (trace.with_columns(size_bytes=pl.lit(1.5)), "the trace's size_bytes is of type Float64"),
         (trace.with_columns(submitted_s=pl.lit("now")), "the trace's submitted_s is of type String"),
         (trace.with_columns(user=pl.lit(1.5)), "the trace's user is of type Float64"),
+        (trace.with_columns(direction=pl.lit(1)), "the trace's direction is of type Int32, not strings"),
     ]:
         with pytest.raises(TraceError) as caught:
             run_trace(make_machine(), changed, seed=1)
