@@ -17,6 +17,7 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,8 @@ from tapewise.schema.server.binaries import copy_binaries, find_binaries
 TREE = Path(__file__).resolve().parents[2]
 FILE = TREE / "docker-compose.yml"
 TOOLS = TREE / ".tools"
+# What the tests of Docker's files check. They change rarely, and their tools take long to build.
+CODE = ("contrib", "docker", "docker-compose.yml", "tests/compose")
 # Where the programs of each image are on this machine.
 PROGRAMS = {"tapewise": Path(sys.executable).parent, "superset": TREE / ".venv-superset" / "bin"}
 HEALTHY_TIMEOUT_S = 120
@@ -56,6 +59,13 @@ def start_order(services: dict[str, Any]) -> list[str]:
     """Return the names of the services, each after those it depends on."""
     graph = {name: set(service.get("depends_on", {})) for name, service in services.items()}
     return list(graphlib.TopologicalSorter(graph).static_order())
+
+
+@cache
+def build_tool(name: str) -> Path:
+    """Return the path of a tool of the Makefile, which is built if it is missing."""
+    subprocess.run(["make", "--quiet", f".tools/{name}"], cwd=TREE, check=True)
+    return TOOLS / name
 
 
 def find_port() -> int:

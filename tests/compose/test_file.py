@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.compose.stack import FILE, TOOLS, TREE, read_services, read_variables
+from tests.compose.stack import CODE, FILE, TREE, build_tool, read_services, read_variables
 
 EXAMPLE = TREE / "docker" / "env.example"
-CHECK = TOOLS / "compose-check"
 SERVICES = read_services(read_variables(EXAMPLE))
 
 
@@ -21,7 +20,7 @@ def check_with_compose(folder: Path, text: str, environment: str) -> subprocess.
     (folder / "docker-compose.yml").write_text(text)
     (folder / ".env").write_text(environment)
     return subprocess.run(
-        [CHECK],
+        [build_tool("compose-check")],
         cwd=folder,
         env={"PATH": "/usr/bin:/bin"},
         capture_output=True,
@@ -42,6 +41,7 @@ def misspell_key(tree: dict[str, Any]) -> None:
     tree["services"]["postgres"]["helthcheck"] = tree["services"]["postgres"].pop("healthcheck")
 
 
+@pytest.mark.study(*CODE, together=True)
 class TestWithItsLibrary:
     def test_it_accepts_the_file(self, tmp_path: Path) -> None:
         done = check_with_compose(tmp_path, FILE.read_text(), EXAMPLE.read_text())

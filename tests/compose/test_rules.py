@@ -7,14 +7,16 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.compose.stack import TOOLS, TREE
+from tests.compose.stack import CODE, TREE, build_tool
+
+pytestmark = pytest.mark.study(*CODE, together=True)
 
 RULES = TREE / "contrib" / "prometheus" / "tapewise.rules.yml"
 PAGE = TREE / "contrib" / "grafana" / "tapewise-loads.json"
 
 
 def check(*files: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([TOOLS / "rules-check", *files], capture_output=True, text=True, check=False)
+    return subprocess.run([build_tool("rules-check"), *files], capture_output=True, text=True, check=False)
 
 
 def test_prometheus_accepts_the_alerts_and_what_grafana_asks(tmp_path: Path) -> None:

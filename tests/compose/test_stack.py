@@ -13,8 +13,10 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from tests.compose.stack import TOOLS, TREE, Stack, read_variables, start_order
+from tests.compose.stack import CODE, TREE, Stack, build_tool, read_variables, start_order
 
+# All services are started, or none.
+pytestmark = pytest.mark.study(*CODE, "migrations", together=True)
 EXAMPLE = read_variables(TREE / "docker" / "env.example")
 
 
@@ -25,6 +27,7 @@ def stack() -> Iterator[Stack]:
     folder.chmod(0o755)  # when run as root, the server's own account must get in
     schedule = folder / "crontab"
     schedule.write_text("* * * * * * * tapewise ingest\n")  # every second
+    build_tool("supercronic")
     made = Stack(folder, EXAMPLE | {"TAPEWISE_CRONTAB": str(schedule)})
     try:
         made.initialise_postgres()
@@ -145,7 +148,7 @@ def test_the_nightly_job_catches_up_and_then_keeps_its_schedule(stack: Stack) ->
 
 def test_the_shipped_schedule_is_at_night() -> None:
     crontab = TREE / "docker" / "images" / "tapewise" / "crontab"
-    subprocess.run([TOOLS / "supercronic", "-test", crontab], check=True, capture_output=True)
+    subprocess.run([build_tool("supercronic"), "-test", crontab], check=True, capture_output=True)
     assert [line for line in crontab.read_text().splitlines() if not line.startswith("#")] == [
         "0 1 * * * tapewise ingest; status=$?; tapewise report --for-dashboards || status=$?; exit $status"
     ]
