@@ -21,6 +21,13 @@ def _escape(found: re.Match[str]) -> str:
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
 
 
+def say_count(count: int, things: str) -> str:
+    """Return `1 file`, `2 files` or `1 mount summary`, for a plural that ends in -s or -ies."""
+    if count == 1:
+        things = f"{things[:-3]}y" if things.endswith("ies") else things.removesuffix("s")
+    return f"{count:,} {things}"
+
+
 class Terminal(io.TextIOWrapper):
     """A stream to a terminal that escapes control characters, except newlines, so they cannot steer it.
 

@@ -13,7 +13,7 @@ from tapewise.schema.database import Role, open_warehouse
 from tapewise.schema.errors import LookupFailedError
 from tapewise.schema.settings import Settings
 from tapewise.schema.tables.upgrade import open_ready_warehouse
-from tapewise.schema.texts import escape_controls
+from tapewise.schema.texts import escape_controls, say_count
 from tapewise.source_states import DayHours, SourceState, find_gaps, read_days, read_states
 
 
@@ -109,7 +109,7 @@ def _describe(state: SourceState, days: list[DayHours], now: datetime) -> list[s
         )
     rejected = "" if state.rejected_ratio is None else f" ({state.rejected_ratio:.2%})"
     lines.append(
-        f"  read        {state.file_count:,} files, {state.line_count:,} lines"
+        f"  read        {say_count(state.file_count, 'files')}, {say_count(state.line_count, 'lines')}"
         f" = {state.loaded_count:,} loaded + {state.held_count:,} held + {state.ignored_count:,} ignored"
         f" + {state.rejected_count:,} rejected{rejected}"
     )

@@ -18,7 +18,7 @@ from tapewise.schema.errors import SettingsError
 from tapewise.schema.settings import Settings
 from tapewise.schema.tables.facts import FACT_TABLES
 from tapewise.schema.tables.upgrade import open_ready_warehouse
-from tapewise.schema.texts import escape_controls
+from tapewise.schema.texts import escape_controls, say_count
 
 LACKS_KEY = (
     "(the names of this source are pseudonyms: to show the line, we need their key and access to the file)"
@@ -105,8 +105,10 @@ def list_command(settings: Settings, as_json: bool) -> None:
             else ""
         )
         click.echo(
-            f"{archive.name} ({archive.kind}, {archive.timezone}): {archive.loaded_count:,} rows from"
-            f" {archive.log_file_count} files of {archive.source_count} sources{span}"
+            f"{archive.name} ({archive.kind}, {archive.timezone}):"
+            f" {say_count(archive.loaded_count, 'rows')} from"
+            f" {say_count(archive.log_file_count, 'files')} of"
+            f" {say_count(archive.source_count, 'sources')}{span}"
             f"{'; counts single clients' if archive.has_client_cells else ''}"
         )
     if not found and not as_json:
@@ -176,4 +178,4 @@ def drop(settings: Settings, name: str, yes: bool) -> None:
         )
     with open_ready_warehouse(settings) as warehouse, closing(warehouse.connect(Role.OWNER)) as connection:
         dropped = drop_archive(connection, name)
-    click.echo(f"Archive '{name}' is dropped, {dropped:,} rows.")
+    click.echo(f"Archive '{name}' is dropped, {say_count(dropped, 'rows')}.")

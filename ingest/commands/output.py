@@ -11,7 +11,7 @@ import click
 from tapewise.ingest.loading.file_results import FileResult
 from tapewise.ingest.nightly.run import SourceOutcome
 from tapewise.schema.errors import LogFileError, TapewiseError
-from tapewise.schema.texts import escape_controls
+from tapewise.schema.texts import escape_controls, say_count
 
 TEXT_WIDTH = 80
 # A message about several files names so many of them.
@@ -27,10 +27,9 @@ def describe_result(result: FileResult, *, has_texts: bool = True) -> list[str]:
     Without `has_texts`, the texts of the rejected lines are left out, because they may contain names.
     """
     tally = result.tally
-    word = "line" if tally.line_count == 1 else "lines"
     lines = [
-        f"{escape_controls(str(result.path))}: {tally.line_count:,} {word} = {tally.loaded_count:,} loaded"
-        f" + {tally.held_count:,} held + {tally.ignored.total():,} ignored"
+        f"{escape_controls(str(result.path))}: {say_count(tally.line_count, 'lines')}"
+        f" = {tally.loaded_count:,} loaded + {tally.held_count:,} held + {tally.ignored.total():,} ignored"
         f" + {tally.rejected.total():,} rejected"
     ]
     if result.log_date is not None:
@@ -40,7 +39,10 @@ def describe_result(result: FileResult, *, has_texts: bool = True) -> list[str]:
     elif result.is_unchanged:
         lines.append("  unchanged since it was last read: nothing is counted twice")
     elif tally.held_count:
-        lines.append(f"  held: {tally.held_count:,} lines were loaded before: nothing is counted twice")
+        held = "was" if tally.held_count == 1 else "were"
+        lines.append(
+            f"  held: {say_count(tally.held_count, 'lines')} {held} loaded before: nothing is counted twice"
+        )
     lines += (
         _list("loaded", tally.loaded) + _list("ignored", tally.ignored) + _list("rejected", tally.rejected)
     )
@@ -141,18 +143,21 @@ def sum_failures(failures: Mapping[Path, TapewiseError], file_count: int, done: 
     if len(failures) < file_count:
         hints.append("The others were read; see above.")
     return LogFileError(
-        f"{len(failures):,} of {file_count:,} files not {done}", hint="\n".join(hints) or None
+        f"{len(failures):,} of {say_count(file_count, 'files')} not {done}", hint="\n".join(hints) or None
     )
 
 
 def describe_outcome(outcome: SourceOutcome) -> str:
     """Describe on one line what a round did for a source; line counts cover only the files it opened."""
     empty = f" ({outcome.empty_count:,} without a line yet)" if outcome.empty_count else ""
-    files = [f"{outcome.read_count:,} files read{empty}", f"{outcome.untouched_count:,} untouched"]
+    files = [
+        f"{say_count(outcome.read_count, 'files')} read{empty}",
+        f"{outcome.untouched_count:,} untouched",
+    ]
     if outcome.failures:
         files.append(f"{len(outcome.failures):,} FAILED")
     return (
-        f"{outcome.archive}/{outcome.source}: {', '.join(files)}; {outcome.line_count:,} lines"
+        f"{outcome.archive}/{outcome.source}: {', '.join(files)}; {say_count(outcome.line_count, 'lines')}"
         f" = {outcome.loaded_count:,} loaded + {outcome.held_count:,} held"
         f" + {outcome.ignored_count:,} ignored + {outcome.rejected_count:,} rejected"
     )
@@ -162,16 +167,12 @@ def _shorten(text: str) -> str:
     return text if len(text) <= TEXT_WIDTH else text[: TEXT_WIDTH - 3] + "..."
 
 
-def _make_singular(name: str) -> str:
-    """Return the singular of what a table contains: `mount summary` of `mount summaries`."""
-    return f"{name[:-3]}y" if name.endswith("ies") else name.removesuffix("s")
-
-
 def _list(fate: str, counts: Counter[str]) -> list[str]:
     ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     names = [(count, what.replace("_", " ")) for what, count in ordered if count]
     parts = [
-        f"{count:,} {_make_singular(name) if count == 1 and fate == 'loaded' else name}"
+        # What was loaded has the names of tables, which are plurals. The others are reasons.
+        say_count(count, name) if fate == "loaded" else f"{count:,} {name}"
         for count, name in names
     ]
     return [f"  {fate}: {', '.join(parts)}"] if parts else []

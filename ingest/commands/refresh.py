@@ -21,7 +21,7 @@ from tapewise.schema.database import Role
 from tapewise.schema.moments import TypedTime, check_range, place_range
 from tapewise.schema.settings import Settings
 from tapewise.schema.tables.upgrade import open_ready_warehouse
-from tapewise.schema.texts import escape_controls
+from tapewise.schema.texts import escape_controls, say_count
 from tapewise.schema.writing.archives import get_archive
 from tapewise.schema.writing.file_counts import FileCounts, refresh_files
 
@@ -129,7 +129,7 @@ def _describe_files(counts: FileCounts) -> str:
 def _describe(done: Preparation, timezone: str) -> str:
     return escape_controls(
         f"{done.question.archive}, {done.question.describe(timezone)}:"
-        f" {done.transfer_count:,} transfers in {done.took_s:.1f} s"
+        f" {say_count(done.transfer_count, 'transfers')} in {done.took_s:.1f} s"
     )
 
 
@@ -152,6 +152,6 @@ def _answer_to_json(kept: KeptAnswer) -> str:
 
 
 def _describe_answer(kept: KeptAnswer) -> str:
-    rows = f"{kept.row_count:,} rows in {kept.took_s:.1f} s"
+    rows = f"{say_count(kept.row_count, 'rows')} in {kept.took_s:.1f} s"
     said = rows if kept.is_kept else f"{rows}, which are too many to keep"
     return escape_controls(f"{kept.call.archive}: {kept.call.describe()}: {said}")

@@ -26,7 +26,7 @@ from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.errors import LogFileError, TapewiseError
 from tapewise.schema.settings import Settings
 from tapewise.schema.tables.upgrade import open_ready_warehouse
-from tapewise.schema.texts import escape_controls
+from tapewise.schema.texts import escape_controls, say_count
 
 SHOWN_LINES = 50
 NOT_KEPT = "(its text is not kept)"
@@ -96,7 +96,8 @@ def _show(warehouse: Warehouse, asked: RejectFilter, limit: int | None, *, as_js
         for each in counts:
             click.echo(
                 escape_controls(
-                    f"{each.archive}/{each.source}: {each.line_count:,} of {each.log_file_count:,} files:"
+                    f"{each.archive}/{each.source}: {say_count(each.line_count, 'lines')} of"
+                    f" {say_count(each.log_file_count, 'files')}:"
                     f" {each.reason}"
                 )
             )

@@ -18,7 +18,7 @@ from tapewise.ingest.upkeep.source_replacements import replace_source
 from tapewise.schema.database import Role
 from tapewise.schema.settings import Settings
 from tapewise.schema.tables.upgrade import open_ready_warehouse
-from tapewise.schema.texts import escape_controls
+from tapewise.schema.texts import escape_controls, say_count
 
 
 @click.group()
@@ -50,8 +50,9 @@ def _describe(source: SourceSummary) -> str:
     )
     return escape_controls(
         f"{source.archive}/{source.source} ({source.format}, {source.timezone},"
-        f" {'counted' if source.is_counted else 'not counted'}): {source.loaded_count:,} rows from"
-        f" {source.line_count:,} lines of {source.log_file_count:,} files{span}"
+        f" {'counted' if source.is_counted else 'not counted'}):"
+        f" {say_count(source.loaded_count, 'rows')} from"
+        f" {say_count(source.line_count, 'lines')} of {say_count(source.log_file_count, 'files')}{span}"
     )
 
 
@@ -74,8 +75,9 @@ def drop(settings: Settings, archive: str, source: str, yes: bool) -> None:
     with open_ready_warehouse(settings) as warehouse:
         dropped = drop_source(warehouse, archive, source, _report_wait(archive))
     click.echo(
-        f"Source {label} is dropped: {dropped.fact_count:,} rows of {dropped.log_file_count:,} files,"
-        f" {dropped.name_count:,} names of users and hosts."
+        f"Source {label} is dropped: {say_count(dropped.fact_count, 'rows')} of"
+        f" {say_count(dropped.log_file_count, 'files')},"
+        f" {say_count(dropped.name_count, 'names')} of users and hosts."
     )
     if dropped.has_left_cells:
         click.echo(
@@ -174,27 +176,30 @@ def _confirm(connect: Callable[..., Any], archive: str, before: datetime, now: d
         asked = preview_forgetting(connection, archive, before.date(), now)
     click.confirm(
         escape_controls(
-            f"Forget {asked.fact_count:,} rows of archive '{archive}' from before {before:%Y-%m-%d}"
-            ", for good?"
+            f"Forget {say_count(asked.fact_count, 'rows')} of archive '{archive}' from before"
+            f" {before:%Y-%m-%d}, for good?"
         ),
         abort=True,
     )
 
 
 def _describe_forgotten(forgotten: Forgotten, before: datetime, *, is_dry: bool) -> list[str]:
-    tables = [f"{count:,} {name.replace('_', ' ')}" for name, count in forgotten.fact_counts.items() if count]
+    tables = [
+        say_count(count, name.replace("_", " ")) for name, count in forgotten.fact_counts.items() if count
+    ]
     what = ", ".join(tables) if tables else "no rows"
     archive = escape_controls(forgotten.archive)
     if is_dry:
         return [
             f"Archive '{archive}' would forget what is before {before:%Y-%m-%d}: {what}, and"
-            f" {forgotten.request_count:,} requests derived from them.",
+            f" {say_count(forgotten.request_count, 'requests')} derived from them.",
             "A dry run: nothing was written.",
         ]
     return [
         f"Archive '{archive}' has forgotten what was before {before:%Y-%m-%d}: {what}, and"
-        f" {forgotten.request_count:,} requests derived from them,"
-        f" {forgotten.name_count:,} names of users and hosts, {forgotten.text_count:,} texts of rejected"
+        f" {say_count(forgotten.request_count, 'requests')} derived from them,"
+        f" {say_count(forgotten.name_count, 'names')} of users and hosts,"
+        f" {say_count(forgotten.text_count, 'texts')} of rejected"
         " lines.",
         "mart.activity keeps that time in steps of ten minutes, days and months.",
     ]

@@ -91,7 +91,7 @@ def test_the_metrics_disk_is_full(tapewise, tmp_path):
         filler = fill_disk(disk)
         done = tapewise("ingest", "--prometheus", "disk/tapewise.prom")
         assert done.returncode == 1
-        assert "full/nft: 1 files read, 0 untouched; 10 lines = 10 loaded" in done.stdout
+        assert "full/nft: 1 file read, 0 untouched; 10 lines = 10 loaded" in done.stdout
         assert done.stderr.splitlines() == [
             "tapewise: disk/tapewise.prom: the metrics could not be written: No space left on device.",
             "What was read stays loaded. Make room, or name another place, and run the command again.",

@@ -15,7 +15,7 @@ def test_rejected_lines_are_shown_escaped(tapewise, tmp_path):
     shown = tapewise("rejects", "--archive", "rejected")
     assert (shown.returncode, shown.stderr) == (0, "")
     assert shown.stdout.splitlines() == [
-        "rejected/nft: 2 of 1 files: not a line of this format",
+        "rejected/nft: 2 lines of 1 file: not a line of this format",
         "",
         f"{tmp_path}/a\\x1blog (rejected/nft)",
         "  line 3: not a line of this format: red \\x1b[31m",
@@ -69,7 +69,7 @@ def test_a_source_is_dropped_after_confirmation(tapewise, tmp_path):
     gone = tapewise("sources", "drop", "undone", "nft", input="y\n")
     assert gone.returncode == 0
     assert gone.stdout.splitlines()[-1].endswith(
-        "Source 'nft' of archive 'undone' is dropped: 2 rows of 1 files, 3 names of users and hosts."
+        "Source 'nft' of archive 'undone' is dropped: 2 rows of 1 file, 3 names of users and hosts."
     )
     listed = [json.loads(line) for line in tapewise("sources", "list", "--json").stdout.splitlines()]
     assert all(each["archive"] != "undone" for each in listed)

@@ -46,8 +46,8 @@ def test_it_runs_from_any_folder_with_metrics_and_a_status(tapewise, folder, tmp
     done = tapewise("ingest", "--prometheus", "tapewise.prom", env=environment)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines() == [
-        "nightly/nft: 1 files read, 0 untouched; 1 lines = 1 loaded + 0 held + 0 ignored + 0 rejected",
-        "nightly/hsi: 1 files read, 0 untouched; 1 lines = 1 loaded + 0 held + 0 ignored + 0 rejected",
+        "nightly/nft: 1 file read, 0 untouched; 1 line = 1 loaded + 0 held + 0 ignored + 0 rejected",
+        "nightly/hsi: 1 file read, 0 untouched; 1 line = 1 loaded + 0 held + 0 ignored + 0 rejected",
     ]
     assert "tapewise_last_run_exit_status 0.0" in (tmp_path / "tapewise.prom").read_text()
 

@@ -132,7 +132,7 @@ def test_the_nightly_job_catches_up_and_then_keeps_its_schedule(stack: Stack) ->
     stack.start("ingest")
     stack.wait_until("ingest", lambda: stack.log("ingest").count("job succeeded") >= 2)
     caught_up, _, scheduled = stack.log("ingest").partition("read crontab")
-    assert "example/nft: 1 files read, 0 untouched; 13,974 lines = 12,881 loaded" in caught_up
+    assert "example/nft: 1 file read, 0 untouched; 13,974 lines = 12,881 loaded" in caught_up
     assert "example/unitree-jobs: 14 files read" in caught_up
     assert "example/nft: " in scheduled and "loaded" not in scheduled.replace("0 loaded", "")
     assert "failed" not in scheduled
