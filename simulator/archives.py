@@ -31,7 +31,7 @@ from tapewise.schema.writing.day_sums import sum_days
 from tapewise.schema.writing.facts import FactWriter
 from tapewise.schema.writing.loader import copy_frame, frame_schema
 from tapewise.schema.writing.names import NameTable
-from tapewise.schema.writing.partitions import analyze_partitions, make_partitions
+from tapewise.schema.writing.partitions import analyze_partitions, make_partitions, report_changes
 from tapewise.schema.writing.request_rollups import add_requests, sum_requests
 from tapewise.schema.writing.stage_cells import add_stages, sum_stages
 from tapewise.simulator.inputs import Requests
@@ -108,6 +108,7 @@ def write_archive(
             values = {"name": name, "kind": "simulated", "timezone": given.timezone}
             archive_id = _insert(connection, "core.archives", values)
             check_revision(connection)  # nobody else knows the archive, so it needs no lock
+            report_changes(connection)
             lineage = _insert_ledger(connection, archive_id, name, ended, outcome)
             people = NameTable(connection, "users", archive_id)
             facts = ended.with_columns(

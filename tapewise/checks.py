@@ -266,8 +266,8 @@ def _find_free(folder: Path) -> tuple[int, int, int] | None:
 def check_statistics(connection: psycopg.Connection) -> Iterator[Finding]:
     """Check that the planner's statistics of large tables are at most a tenth off. Needs a loader's login.
 
-    Every load renews them if they are stale. They can still be stale after a vacuum of what was dropped, or
-    if somebody else's session had the table locked.
+    Whatever loads, simulates or deletes facts renews them if they are stale. They can still be stale if
+    somebody else's session had the table locked.
     """
     rows = connection.execute("SELECT relation::text FROM core.find_stale_statistics() ORDER BY 1").fetchall()
     if rows:

@@ -19,6 +19,7 @@ from tapewise.schema.settings import Settings
 from tapewise.schema.tables.facts import FACT_TABLES
 from tapewise.schema.tables.upgrade import open_ready_warehouse
 from tapewise.schema.texts import escape_controls, say_count
+from tapewise.schema.writing.partitions import analyze_partitions
 
 LACKS_KEY = (
     "(the names of this source are pseudonyms: to show the line, we need their key and access to the file)"
@@ -178,4 +179,6 @@ def drop(settings: Settings, name: str, yes: bool) -> None:
         )
     with open_ready_warehouse(settings) as warehouse, closing(warehouse.connect(Role.OWNER)) as connection:
         dropped = drop_archive(connection, name)
+        connection.autocommit = True
+        analyze_partitions(connection)
     click.echo(f"Archive '{name}' is dropped, {say_count(dropped, 'rows')}.")

@@ -25,6 +25,7 @@ from tapewise.schema.writing.archives import Archive, get_archive, lock_archive
 from tapewise.schema.writing.facts import note_forgotten
 from tapewise.schema.writing.file_counts import end_recount, recount_files
 from tapewise.schema.writing.names import drop_unused_names
+from tapewise.schema.writing.partitions import analyze_partitions
 from tapewise.schema.writing.preparations import drop_preparations
 
 _DELETE_FACTS = """
@@ -133,6 +134,8 @@ def forget_detail(
         ).rowcount
         drop_preparations(connection, archive.id)
         name_count = drop_unused_names(connection, archive.id)
+    with closing(warehouse.connect(Role.OWNER, autocommit=True)) as settling:
+        analyze_partitions(settling)
     return Forgotten(name, since, counts, request_count, name_count, text_count)
 
 

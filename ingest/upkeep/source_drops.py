@@ -28,6 +28,7 @@ from tapewise.schema.writing.day_cells import drop_days
 from tapewise.schema.writing.file_counts import end_recount
 from tapewise.schema.writing.loader import read_frame
 from tapewise.schema.writing.names import drop_unused_names
+from tapewise.schema.writing.partitions import analyze_partitions
 from tapewise.schema.writing.preparations import drop_preparations
 from tapewise.schema.writing.request_rollups import drop_requests
 from tapewise.schema.writing.stage_cells import drop_stages
@@ -109,6 +110,8 @@ def drop_source(
         with closing(warehouse.connect(Role.OWNER, autocommit=True)) as settling:
             rebuild_derived(connection, settling, archive.id, facts.days)
         name_count = drop_unused_names(connection, archive.id)
+    with closing(warehouse.connect(Role.OWNER, autocommit=True)) as settling:
+        analyze_partitions(settling)
     return DroppedSource(facts.count, log_file_count, name_count, has_left_cells)
 
 

@@ -30,6 +30,7 @@ from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.errors import LogFileError, RetentionError
 from tapewise.schema.moments import check_timezone
 from tapewise.schema.writing.names import drop_unused_names
+from tapewise.schema.writing.partitions import analyze_partitions
 
 SHOWN_FILES = 20
 
@@ -128,6 +129,8 @@ def replace_source(
         derivations.touch(facts.days)
         derivations.rebuild()
         drop_unused_names(connection, archive.id)
+    with closing(warehouse.connect(Role.OWNER, autocommit=True)) as settling:
+        analyze_partitions(settling)
     return ReplacedSource(facts.count, results)
 
 

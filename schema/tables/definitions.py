@@ -89,19 +89,31 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $function$
     ), months AS (
         SELECT
             pg_class.oid, pg_class.reltuples, pg_class.relpages, parents.oid AS parent, parents.attname,
-            pg_relation_size(pg_class.oid) / current_setting('block_size')::integer AS page_count
+            pg_relation_size(pg_class.oid) / current_setting('block_size')::integer AS page_count,
+            -- The server forgets its counts in a crash. Then only the sizes say how many rows there are.
+            CASE
+                WHEN pg_stat_get_analyze_count(pg_class.oid) + pg_stat_get_autoanalyze_count(pg_class.oid) > 0
+                    THEN pg_stat_get_live_tuples(pg_class.oid)
+            END AS row_count
         FROM parents
         JOIN pg_inherits ON pg_inherits.inhparent = parents.oid
         JOIN pg_class ON pg_class.oid = pg_inherits.inhrelid
-    ), totals AS (
+    ), densities AS (
         SELECT
             parent,
-            sum(page_count) AS page_count,
-            -- Months that were never analyzed count with the density of the others.
-            sum(page_count) * sum(reltuples) FILTER (WHERE relpages > 0)
-            / sum(relpages) FILTER (WHERE relpages > 0) AS row_count
+            sum(reltuples) FILTER (WHERE relpages > 0) / sum(relpages) FILTER (WHERE relpages > 0)
+                AS rows_per_page
         FROM months
         GROUP BY parent
+    ), totals AS (
+        SELECT
+            months.parent,
+            sum(months.page_count) AS page_count,
+            -- Months that were never analyzed count with the density of the others.
+            sum(coalesce(months.row_count, months.page_count * densities.rows_per_page)) AS row_count
+        FROM months
+        JOIN densities ON densities.parent = months.parent
+        GROUP BY months.parent
     )
     -- For the few hundred rows of a smaller table any plan is quick. For a few thousand, a plan that expects
     -- one row can already take a hundred times as long.
@@ -110,7 +122,11 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $function$
     JOIN totals ON totals.parent = months.parent
     WHERE
         totals.page_count >= 8 AND months.page_count >= 8
-        AND (reltuples < 0 OR months.page_count > 1.1 * relpages + 7)
+        AND (
+            reltuples < 0 OR months.page_count > 1.1 * relpages + 7
+            -- Rows that take the place of deleted ones leave the size as it was.
+            OR abs(months.row_count - reltuples) > reltuples * (0.1 + 7.0 / greatest(relpages, 1))
+        )
     UNION ALL
     SELECT parents.oid, parents.attname, true
     FROM parents
@@ -119,7 +135,7 @@ LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp AS $function$
         totals.page_count >= 8
         AND (
             parents.reltuples < 0
-            OR row_count NOT BETWEEN 0.9 * parents.reltuples AND 1.1 * parents.reltuples
+            OR totals.row_count NOT BETWEEN 0.9 * parents.reltuples AND 1.1 * parents.reltuples
         )
     UNION ALL
     -- The rollups, which a load makes from nothing: autovacuum comes later, or not at all.

@@ -9,6 +9,7 @@ from psycopg.rows import class_row
 
 from tapewise.schema.errors import LookupFailedError
 from tapewise.schema.tables.upgrade import check_revision
+from tapewise.schema.writing.partitions import report_changes
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,7 @@ def lock_archive(
     read. Nothing is locked if the archive is gone. Raises RevisionError if the warehouse was upgraded in the
     meantime: an upgrade has all tables to itself, and this program would not fill the new ones.
     """
+    report_changes(connection)
     row = "SELECT FROM core.archives WHERE id = %s"
     free = connection.execute(f"{row} FOR NO KEY UPDATE SKIP LOCKED", [archive_id])
     if free.rowcount == 0 and connection.execute(row, [archive_id]).rowcount:

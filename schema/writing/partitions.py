@@ -44,6 +44,15 @@ def notice_partitions(connection: psycopg.Connection, table: str, months: Iterab
     connection.execute("SELECT to_regclass(name) FROM unnest(%s::text[]) AS name", [names])
 
 
+def report_changes(connection: psycopg.Connection) -> None:
+    """Have the server count the rows that this transaction changes as soon as it ends.
+
+    The server may otherwise wait for ten seconds. Then `analyze_partitions` would not see the changes, and
+    they would look as if they had come after it.
+    """
+    connection.execute("SELECT pg_stat_force_next_flush()")
+
+
 def analyze_partitions(settling: psycopg.Connection) -> None:
     """Update the planner's statistics of partitioned tables that have grown or shrunk by a tenth.
 

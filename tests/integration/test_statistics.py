@@ -11,6 +11,8 @@ from tapewise.checks import check_statistics
 from tapewise.ingest.loading.file_results import FileResult
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.tables.upgrade import upgrade
+from tapewise.schema.writing.archives import get_archive, lock_archive
+from tapewise.schema.writing.partitions import report_changes
 from tests.integration.test_summaries import write_log
 
 Load = Callable[..., FileResult]
@@ -126,6 +128,66 @@ def test_rows_that_are_gone_are_noticed(
     assert find_stale(database) == set()
     assert examine(warehouse)[0] == "ok"
     assert read_row_counts(database)["transfers"] == MANY // 2
+
+
+def test_rows_that_take_the_place_of_others_are_counted(
+    load: Load, warehouse: Warehouse, database: psycopg.Connection, tmp_path: Path
+) -> None:
+    load(write_log(tmp_path / "a.log", MANY, step_s=20), "nft")
+    report_changes(database)
+    database.execute("DELETE FROM core.transfers WHERE id % 2 = 0")
+    database.commit()
+    database.autocommit = True
+    database.execute("VACUUM ANALYZE core.transfers_1997_11")
+    upgrade(lambda: warehouse.connect(Role.OWNER))
+    assert read_row_counts(database)["transfers"] == MANY // 2
+    size = "SELECT pg_relation_size('core.transfers_1997_11')"
+    before = database.execute(size).fetchone()
+    log = write_log(tmp_path / "b.log", MANY // 2 - 100, step_s=20)
+    log.write_text(log.read_text().replace(" 7700 ", " 7701 "))
+    load(log, "nft")
+    assert database.execute(size).fetchone() == before
+    counts = read_row_counts(database)
+    assert counts["transfers"] == counts["transfers_1997_11"] == MANY - 100
+    assert find_stale(database) == set()
+
+
+def test_deleted_rows_that_nobody_counted_are_noticed(
+    load: Load, warehouse: Warehouse, database: psycopg.Connection, tmp_path: Path
+) -> None:
+    load(write_log(tmp_path / "a.log", MANY, step_s=20), "nft")
+    for one_in, stale in ((20, set()), (5, {"core.transfers", "core.transfers_1997_11"})):
+        report_changes(database)
+        database.execute("DELETE FROM core.transfers WHERE id %% %s = 0", [one_in])
+        database.commit()
+        assert find_stale(database) == stale
+    assert examine(warehouse)[0] == "note"
+
+
+def test_what_a_writer_changes_is_counted_at_once(
+    load: Load, warehouse: Warehouse, database: psycopg.Connection, tmp_path: Path
+) -> None:
+    load(write_log(tmp_path / "a.log", 10), "nft")
+    updates = "SELECT pg_stat_get_tuples_updated('core.archives'::regclass)"
+    (before,) = database.execute(updates).fetchone() or (0,)
+    database.commit()
+    with warehouse.connect(Role.OWNER) as writer:
+        # The server counts the first at once in any case, and the second no sooner than a second later.
+        for number in (1, 2):
+            lock_archive(writer, get_archive(writer, "test").id)
+            writer.execute("UPDATE core.archives SET timezone = timezone")
+            writer.commit()
+            assert database.execute(updates).fetchone() == (before + number,)
+            database.commit()
+
+
+def test_a_server_that_forgot_its_counts_goes_by_the_size(
+    load: Load, warehouse: Warehouse, database: psycopg.Connection, tmp_path: Path
+) -> None:
+    load(write_log(tmp_path / "a.log", MANY, step_s=20), "nft")
+    database.execute("SELECT pg_stat_reset_single_table_counters('core.transfers_1997_11'::regclass)")
+    database.commit()
+    assert examine(warehouse)[0] == "ok"
 
 
 def test_a_reader_may_use_more_memory_than_by_default(warehouse: Warehouse) -> None:
