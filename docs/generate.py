@@ -35,7 +35,11 @@ def describe_mart() -> str:
         "zone of the archives, or `--timezone`; for other programs it is mostly UTC. A zone or offset in\n"
         "the text (`'1998-04-02 America/Los_Angeles'`) always applies. Units are in the names: `_s` is\n"
         "seconds, `_bytes` bytes, `_ratio` 0 to 1. [Questions](questions.md) shows which of them answers\n"
-        "what.",
+        "what.\n\n"
+        "Arguments that are seconds or counts (`_s`, `_count`) are 0 or more. `tapewise sql` and the Python\n"
+        "interface refuse other numbers, and words that an argument does not take. The functions do not, if\n"
+        "psql or Superset call them: they have no rows for another word, and with a negative number or NaN\n"
+        "their rows mean nothing.",
         _list_objects(each for each in objects if not _is_helper(each)),
         "The other functions read no table: they only calculate from their arguments, which are not\n"
         "optional. Views and functions use them, and they are listed last:",
