@@ -270,7 +270,11 @@ CROSS JOIN LATERAL (
         ON coverage.archive = asked.archive AND charts.view_name = coverage.view_name
     LEFT JOIN busiest ON charts.is_of_one_interface AND charts.direction = busiest.direction
     UNION ALL
-    SELECT pages.page, 1000, 'any other empty chart', 'nothing matches the filters'
+    SELECT
+        pages.page,
+        1000,
+        'any other empty chart',
+        'the time range has nothing of what it lists, or nothing that the filters choose'
     FROM (
         VALUES
 {pages}
