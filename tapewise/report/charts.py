@@ -159,6 +159,11 @@ def count_axis(labels: str = COUNTS) -> alt.Axis:
     return alt.Axis(labelExpr=labels, tickCount=4, tickMinStep=1)
 
 
+def share_axis(tick_count: int = 4) -> alt.Axis:
+    """An axis of shares in per cent, with the decimals that its ticks need."""
+    return alt.Axis(format="~%", tickCount=tick_count)
+
+
 def counts(field: str, title: str, labels: str = COUNTS, **how: Any) -> alt.Y:
     """An axis of counts or, with BYTES as `labels`, of bytes, from 0."""
     return alt.Y(f"{field}:Q", title=title, axis=count_axis(labels), **how)

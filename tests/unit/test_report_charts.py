@@ -1,5 +1,8 @@
 """The ends and ticks of axes that no page of an example has."""
 
+import json
+import re
+
 import altair as alt
 import pytest
 
@@ -34,3 +37,16 @@ def test_an_axis_of_times_ends_at_ticks_or_at_its_values(values, domain):
 )
 def test_steps_of_a_scale_are_round_and_not_below_what_is_needed(value, rounded):
     assert charts.round_up(value) == pytest.approx(rounded)
+
+
+@pytest.mark.parametrize("greatest", [0.00004, 0.012, 0.025, 0.3, 1.0])
+def test_no_label_of_an_axis_of_shares_is_repeated(greatest: float) -> None:
+    chart = (
+        alt.Chart(alt.Data(values=[{"x": 1, "share": greatest}]))
+        .mark_bar()
+        .encode(x="x:Q", y=alt.Y("share:Q", axis=charts.share_axis()))
+        .properties(height=95)
+    )
+    labels = re.findall(r">([\d.]+%)<", charts.render(json.dumps(chart.to_dict())))
+    assert len(labels) > 2
+    assert len(set(labels)) == len(labels)

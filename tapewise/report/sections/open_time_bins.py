@@ -43,7 +43,7 @@ def draw(facts: Facts) -> "list[altair.TopLevelMixin]":
             x=charts.times(alt.X, "from_s", "open time", [0.05, last, 200]),
             x2="open_to_s:Q",
             y2=alt.datum(0),
-            y=alt.Y("request_ratio:Q", title="share of the gets", axis=alt.Axis(format=".0%", tickCount=4)),
+            y=alt.Y("request_ratio:Q", title="share of the gets", axis=charts.share_axis()),
             color=alt.Color(
                 "group_name:N",
                 title=None,

@@ -80,7 +80,7 @@ def draw(facts: Facts) -> "list[altair.TopLevelMixin]":
                 x=charts.sizes(alt.X, "size_from_bytes", "size of the file", edges_bytes),
                 x2="size_to_bytes:Q",
                 y2=alt.datum(0),
-                y=alt.Y(f"{column}:Q", title=None, axis=alt.Axis(format=".0%", tickCount=4)),
+                y=alt.Y(f"{column}:Q", title=None, axis=charts.share_axis()),
             )
             .transform_filter(f"datum.direction == '{direction}' && datum.size_from_bytes > 0")
             for column, what in (("request_ratio", "requests"), ("size_ratio", "bytes"))

@@ -37,9 +37,9 @@ def draw(_: Facts) -> "list[altair.TopLevelMixin]":
             x=alt.X(
                 "user_ratio:Q",
                 title="share of the users, most active first",
-                axis=alt.Axis(format=".0%", tickCount=5),
+                axis=charts.share_axis(5),
             ),
-            y=alt.Y("running_ratio:Q", title=None, axis=alt.Axis(format=".0%", tickCount=5)),
+            y=alt.Y("running_ratio:Q", title=None, axis=charts.share_axis(5)),
             color=alt.Color(
                 "quantity:N",
                 title=None,
