@@ -158,6 +158,20 @@ def expected_rows(
     return [dict(zip(names, map(simplify, row), strict=True)) for row in cursor.fetchall()]
 
 
+def count_ties(connection: psycopg.Connection, chart: dict[str, Any], choice: Choice) -> int:
+    """Return how many rows of a table have the same place as another one, by the columns that order it."""
+    source, arguments = _source(connection, DATASET_NAMES[chart["dataset_uuid"]], choice)
+    order = ", ".join(json.loads(each)[0] for each in chart["params"]["order_by_cols"])
+    conditions = [f"({each['sqlExpression']})" for each in chart["params"]["adhoc_filters"]]
+    query = (
+        f"SELECT count(*) - count(DISTINCT ({order})) FROM {source}"
+        f" WHERE {' AND '.join(['true', *conditions])}"
+    )
+    row = connection.execute(query.replace("%", "%%").replace("%%(", "%(").encode(), arguments).fetchone()
+    assert row is not None
+    return int(row[0])
+
+
 def _source(connection: psycopg.Connection, dataset: str, choice: Choice) -> tuple[str, dict[str, Any]]:
     chosen = choice.values.get("archive", "example")
     if dataset not in FUNCTIONS:

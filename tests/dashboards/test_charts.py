@@ -24,6 +24,7 @@ from tests.dashboards.assets import (
     Choice,
     as_set,
     charts_of,
+    count_ties,
     expected_rows,
 )
 
@@ -57,6 +58,13 @@ EMPTY = {
         "rejects_by_reason", "ignored_by_reason", "reject_news", "worst_failures", "recorded_changes",
     }
 }  # fmt: skip
+
+# Tables of rows; those of one row have no order.
+ORDERED = sorted(
+    name
+    for name in CHARTS.keys() - NOTES - OF_STUDIES - MARKS
+    if CHARTS[name]["params"].get("order_by_cols") and not CHARTS[name]["params"].get("metrics")
+)
 
 
 def check_chart(viewer: Api, reader: psycopg.Connection, name: str, choice: Choice) -> int:
@@ -101,6 +109,13 @@ def test_a_chart_shows_what_the_sql_says(
         assert (count == 0) == (name in EMPTY.get(choice, ()))
     if name == "transfers_by_day":
         assert count > 0
+
+
+@pytest.mark.study("dashboards", "schema", "sql")
+@pytest.mark.parametrize("name", ORDERED)
+def test_no_two_rows_of_a_table_have_the_same_place(reader: psycopg.Connection, name: str) -> None:
+    archive = TAPES if name in OF_TAPES else "example"
+    assert count_ties(reader, CHARTS[name], Choice({"archive": archive})) == 0
 
 
 def test_a_choice_is_quoted(viewer: Api, reader: psycopg.Connection) -> None:
