@@ -12,7 +12,7 @@ from psycopg.types.json import Jsonb
 from tapewise.dashboards.studies import write_study
 from tapewise.schema.database import Role, Warehouse
 from tests.dashboards.api import Api
-from tests.dashboards.assets import CHARTS, DATASETS, OF_STUDIES, Choice
+from tests.dashboards.assets import CHARTS, DASHBOARDS, DATASETS, OF_STUDIES, STUDIES, Choice
 from tests.dashboards.kept_studies import (
     CAUSES,
     CURVES,
@@ -320,3 +320,9 @@ def test_without_a_study_the_page_says_how_to_begin(viewer: Api, warehouse: Ware
 def test_a_study_is_quoted(viewer: Api) -> None:
     for study in ("' OR TRUE --", "o'brien", "100%", "{{ 1 + 1 }}"):
         assert ask(viewer, "study_options", study) == []
+
+
+def test_each_cause_has_a_colour_of_its_own() -> None:
+    causes = [metric["label"] for metric in CHARTS["study_lost_by_cause"]["params"]["metrics"]]
+    colours = DASHBOARDS[STUDIES]["metadata"]["label_colors"]
+    assert len({colours[cause] for cause in causes}) == len(causes)
