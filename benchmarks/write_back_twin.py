@@ -183,8 +183,8 @@ class WriteBackTwin(DrivesTwin):
     def _purge(self) -> None:
         """Drop files down to the low mark, if the high mark is reached or somebody waits for room.
 
-        One purge makes room for the first who waits. The next one's turn is when a file arrives, may be
-        dropped, or somebody else asks for room.
+        One purge makes room for the first who waits. If there is none for the next one then, another one
+        begins, unless this one fell short.
         """
         if self.used_bytes < self.high and not self.line:
             return
@@ -205,6 +205,8 @@ class WriteBackTwin(DrivesTwin):
         if self.is_short and len(old) < len(free):
             self._wake_at(min(file.used_s + self.keep_s for file in free if file.is_on_disk))
         self._admit()
+        if self.line and not self.is_short:
+            self._purge()
 
     def _wake_at(self, at_s: float) -> None:
         """Purge again at that time, when the next file is old enough."""

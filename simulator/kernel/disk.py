@@ -42,11 +42,10 @@ def ask_space(world: World, job: int) -> None:
     file = world.jobs[job].file
     take_volume(world, file)
     pool = world.files[file].disk_pool
-    if world.queues[machine.space_queue + pool].head < 0 and _fits(world, job):
-        _take_space(world, job)
-        return
     append(world, machine.space_queue + pool, job)
-    purge_if_wanted(world, pool)
+    serve_space(world, pool)
+    if world.queues[machine.space_queue + pool].head >= 0:
+        purge_if_wanted(world, pool)
 
 
 @compiled
@@ -146,18 +145,14 @@ def _find_rule(world: World, pool: int) -> Program:
 
 @compiled
 def purge(world: World, pool: int) -> None:
-    """Remove files until a pool is at its low mark; then admit the jobs that wait for space.
+    """Remove files until a pool is at its low mark, and admit the jobs that wait for space.
 
     By the machine's rule, each file has a weight, and the heaviest are removed first. A file stays if it is
-    not on tape, is locked, or was used in the last `keep_s`. If too many files stay, the purge continues as
-    soon as another one may be removed.
+    not on tape, is locked, or was used in the last `keep_s`. While the next job in line finds no room, more
+    files are removed. If too many files stay, the purge continues as soon as another one may be removed.
     """
     state, one = world.state[0], world.disk_pools[pool]
     rule = _find_rule(world, pool)
-    target = one.low_bytes
-    waiting = world.queues[world.machine[0].space_queue + pool].head
-    if waiting >= 0:
-        target = min(target, one.capacity_bytes - world.jobs[waiting].size_bytes)
     count, again_s = 0, np.inf
     for f in range(len(world.files)):
         file = world.files[f]
@@ -173,23 +168,30 @@ def purge(world: World, pool: int) -> None:
         )
         count += 1
     order_chosen(world, count)
-    is_begun = False
-    while count > 0 and one.used_bytes > target:
-        file = world.files[take_least(world, count)]
-        count -= 1
-        file.place = ON_TAPE
-        one.purge_floor = file.worth
-        state.disk_used_bytes -= file.size_bytes
-        one.used_bytes -= file.size_bytes
-        one.purged_bytes += file.size_bytes
-        one.purged_count += 1
-        is_begun = True
+    queue = world.machine[0].space_queue + pool
+    is_begun, is_enough = False, False
+    while not is_enough:
+        target = one.low_bytes
+        waiting = world.queues[queue].head
+        if waiting >= 0:
+            target = min(target, one.capacity_bytes - world.jobs[waiting].size_bytes)
+        while count > 0 and one.used_bytes > target:
+            file = world.files[take_least(world, count)]
+            count -= 1
+            file.place = ON_TAPE
+            one.purge_floor = file.worth
+            state.disk_used_bytes -= file.size_bytes
+            one.used_bytes -= file.size_bytes
+            one.purged_bytes += file.size_bytes
+            one.purged_count += 1
+            is_begun = True
+        one.is_purge_spent = one.used_bytes > target
+        serve_space(world, pool)
+        is_enough = one.is_purge_spent or world.queues[queue].head < 0
     if is_begun:
         one.purge_count += 1
-    one.is_purge_spent = one.used_bytes > target
     one.purge_s = again_s if one.is_purge_spent else np.inf
     _plan_purge(world)
-    serve_space(world, pool)
 
 
 @compiled
@@ -202,7 +204,7 @@ def serve_space(world: World, pool: int) -> None:
 
 @compiled
 def may_go(world: World, file: int) -> None:
-    """Begin or continue a purge that may now remove `file`, which was just stored to tape or unlocked.
+    """Begin or continue a purge that may now remove `file`, which has arrived, was stored or unlocked.
 
     If none is wanted now, one that fell short before is no longer spent.
     """

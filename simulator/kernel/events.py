@@ -249,4 +249,8 @@ def _arrive(world: World, file: int) -> None:
         job = pop_first(world, queue)
         world.files[file].lock_count += 1
         ask_tokens(world, job)
-    purge_if_wanted(world, world.files[file].disk_pool)
+    pool = world.files[file].disk_pool
+    if world.disk_pools[pool].is_purge_spent:
+        may_go(world, file)
+    else:
+        purge_if_wanted(world, pool)

@@ -231,3 +231,42 @@ def test_a_purge_that_fell_short_can_begin_again_with_files_that_were_free_when_
     ).jobs  # fmt: skip
     assert jobs["ended_s"].to_list() == [60, 50, pytest.approx(133)]
     assert jobs["space_wait_s"].to_list() == [0, 0, 0]
+
+
+@pytest.mark.parametrize(("keep_s", "wait_s"), [(3600, 3649), (0, 49)])
+def test_a_put_that_is_on_tape_at_once_makes_room_for_those_who_wait(keep_s, wait_s):
+    # At 1 s nothing may be removed, because file 1 arrives only at 50 s. Without a store it is on tape then.
+    machine = make_machine(
+        disk__lvs_per_chain=1,
+        disk__largest_file_bytes=1000,
+        tapes=make_tapes(),
+        purge=PURGE | {"keep_s": keep_s},
+    )
+    result = run(machine, (0, "put", 1, 1, 500), (1, "put", 1, 2, 600))
+    assert result.jobs["space_wait_s"].to_list() == [0, wait_s]
+    assert result.totals.unfinished_count == 0
+
+
+@pytest.mark.parametrize(("size", "purges"), [(150, (1, 891)), (450, (2, 990)), (520, (1, 990))])
+def test_a_purge_makes_room_for_everyone_in_line(size, purges):
+    # At 600 s, five of the ten files go for the low mark, which is room for the first put, and then more for
+    # the second one: down to the low mark again, or below it for 520 B. So it does not have to wait until the
+    # first put has arrived. If the two put the disk above its high mark, the last file goes as they arrive.
+    held = make_held(*((number, 99, 3000, True) for number in range(1, 11)))
+    result = run(purging(), (0, "put", 1, 20, 400), (0, "put", 1, 21, size), held=held)
+    assert result.jobs["space_wait_s"].to_list() == [600, 600]
+    assert (result.totals.purge_count, result.totals.purged_bytes) == purges
+
+
+def test_a_purge_that_is_enough_for_some_in_line_continues_for_the_others():
+    # At 600 s, what may go is enough for the first put; the second one waits until file 2 may go, too.
+    held = make_held((1, 400, 3000, True), (2, 590, 2900, True))
+    jobs = [(0, "put", 1, 20, 400), (0, "put", 1, 21, 450)]
+    assert run(purging(), *jobs, held=held).jobs["space_wait_s"].to_list() == [600, 700]
+
+
+def test_a_job_that_goes_first_takes_room_that_is_too_small_for_the_one_before():
+    held = make_held((1, 990, 3000, True))
+    machine = purging(priorities={"user": {"exceptions": {"2": 1}}})
+    jobs = run(machine, (0, "put", 1, 20, 100), (1, "put", 2, 21, 5), held=held).jobs
+    assert jobs["space_wait_s"].to_list() == [600, 0]
