@@ -1,6 +1,8 @@
 """Ghosts: what was on a disk before a log began. The replays are of plain Python (`reuse.py`)."""
 
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -8,7 +10,14 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tapewise.simulator.calibrations import calibrate, check_hits, find_hits, run_with_ghosts
+from tapewise.simulator.calibrations import (
+    Calibration,
+    Check,
+    calibrate,
+    check_hits,
+    find_hits,
+    run_with_ghosts,
+)
 from tapewise.simulator.demand.ghosts import (
     ReuseLaw,
     draw_ghosts,
@@ -18,6 +27,7 @@ from tapewise.simulator.demand.ghosts import (
     lay_ghosts,
     weigh,
 )
+from tapewise.simulator.descriptions import _describe_ghosts
 from tapewise.simulator.inventories import lay_on_disk
 from tapewise.simulator.machines import bundled_machine
 from tapewise.simulator.runs import run_trace
@@ -236,6 +246,25 @@ def test_the_last_third_is_compared_in_groups():
         ("age", "first use in the log"),
     }  # fmt: skip
     assert not replace(whole, high_ratio=0.7).is_within
+
+
+def test_people_read_by_how_much_the_last_third_is_off():
+    """Each hit ratio that is outside its interval is listed, with that interval."""
+    groups = {"all": "last third", "day": "day 9", "size": "from 10^6 bytes", "age": "1 h to 1 d"}
+    within = [Check(by, "within", 7, 0.5, 0.4, 0.6, 0.6) for by in groups]
+    outside = [Check(by, group, 1234, 0.5, 0.4, 0.6, 0.601) for by, group in groups.items()]
+    uses = make_uses((0, "get", 1, 50, True), (5, "get", 2, 50, False))
+    plan: Any = SimpleNamespace(
+        ghosts=draw_ghosts(find_asked(uses), MACHINE, tail=0.1, seed=1),
+        options={"tail": 0.1},
+        calibration=Calibration(0.1, 5678, 0.7, 0.71, (*within, *outside)),
+    )
+    lines = list(_describe_ghosts(plan))
+    assert "first two thirds: 5,678 gets, hit ratio 0.710, measured 0.700" in lines[2]
+    assert "on the last third, 4 of 8 hit ratios" in lines[3]
+    assert [line.strip() for line in lines[4:]] == [
+        f"{group}: 0.601, measured 0.500 (0.400 to 0.600) of 1,234 gets" for group in groups.values()
+    ]
 
 
 def test_a_law_draws_nothing_where_nothing_is_asked():
