@@ -393,9 +393,12 @@ def _describe_faults(error: ValidationError, tables: dict[str, Any]) -> list[str
     ]
     for each in sorted(found, key=lambda each: each["type"] != "extra_forbidden"):
         text = _describe_fault(each)
+        place = _strip(each)
+        if each["type"] == "extra_forbidden" and len(place) == 2 and place[0] in ("limits", "priorities"):
+            text += "; there are user, account, client (the host) and class_of_service"
         # What contradicts another table names its own field.
         is_named = re.match(r"(outages\.\d+|disk\.pools)\S*: ", text)
-        faults.append(text if is_named else f"{'.'.join(_strip(each)) or 'machine'}: {text}")
+        faults.append(text if is_named else f"{'.'.join(place) or 'machine'}: {text}")
     return faults
 
 

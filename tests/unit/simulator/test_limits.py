@@ -254,7 +254,7 @@ def test_writes_have_priority_0_and_an_outage_keeps_the_order():
 
 
 @pytest.mark.parametrize(("tables", "message"), [
-    ({"limits": {"host": {"default_count": 1}}}, "small: limits.host: there is no such key"),
+    ({"limits": {"host": {"default_count": 1}}}, "small: limits.host: there is no such key; there are user"),
     ({"limits": {"client": {}}}, "small: limits.client: default_count is missing (or exceptions)"),
     ({"limits": {"client": {"default_count": 0}}}, "small: limits.client.default_count: must be above 0"),
     ({"limits": {"account": {"exceptions": {"x": 0}}}}, "small: limits.account.exceptions.x: must be"),
