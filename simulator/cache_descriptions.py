@@ -24,7 +24,7 @@ _RUN_COLUMNS = {
     "get_wait_p99_s": ("get p99 s", ",.1f"),
 }
 _UNLOCKED_FIELDS = (
-    "policy", "capacity_bytes", "get_count", "miss_count", "miss_bytes", "first_count"
+    "policy", "capacity_bytes", "get_count", "miss_count", "miss_bytes", "first_count", "too_large_count"
 )  # fmt: skip
 
 
@@ -34,13 +34,24 @@ def write_json(found: Sequence["CacheMisses"], locks: Locks | None, runs: Runs |
         row = asdict(each)
         names = [name for name in row if name != "pool"] if locks else list(_UNLOCKED_FIELDS)
         row = {name: row[name] for name in (["pool"] if each.pool is not None else []) + names}
-        yield json.dumps(row if runs is None else row | _list_figures(runs, each))
+        yield json.dumps(row if runs is None else row | _list_figures(_find_run(runs, each)))
 
 
-def _list_figures(runs: Runs, of: "CacheMisses") -> dict[str, float | None]:
+def _find_run(runs: Runs, of: "CacheMisses") -> "DiskRun | None":
+    return runs.get((of.policy, of.capacity_bytes, of.pool))
+
+
+def _list_figures(run: "DiskRun | None") -> dict[str, Any]:
     """Return the figures of the run with a disk, all None if there was none."""
-    run = runs.get((of.policy, of.capacity_bytes, of.pool))
-    return {name: getattr(run, name, None) for name in _RUN_COLUMNS}
+    names = (*_RUN_COLUMNS, "left_out_get_count", "placement")
+    found: dict[str, Any] = {name: getattr(run, name, None) for name in names}
+    other = run.other if run else None
+    if other is None:
+        return found | {"other_placement": None}
+    if other.fault is not None:
+        return found | {"other_placement": {"placement": other.placement, "fault": other.fault}}
+    figures = {name: getattr(other, name) for name in ("placement", *_RUN_COLUMNS)}
+    return found | {"other_placement": figures}
 
 
 def describe_misses(found: Sequence["CacheMisses"], locks: Locks | None, runs: Runs | None) -> Iterator[str]:
@@ -63,43 +74,83 @@ def describe_misses(found: Sequence["CacheMisses"], locks: Locks | None, runs: R
             f"up to {crowded_count:,} puts and gets found no room (column no room): too many files were"
             " locked. A real disk would let them wait, so it is too small for these locks"
         )
+    too_large_count = max(each.too_large_count for each in found)
+    if too_large_count:
+        yield style_warning(
+            f"up to {too_large_count:,} gets are for files larger than the disk (column too large): it"
+            " never keeps them, so they are among its misses"
+        )
+    rows: list[tuple[CacheMisses, DiskRun | None, bool]] = []
+    for each in found:
+        run = None if runs is None else _find_run(runs, each)
+        rows.append((each, run, False))
+        if run is not None and run.other is not None and run.other.fault is None:
+            rows.append((each, run.other, True))
     if runs is not None:
+        yield from _describe_runs(found, runs)
+    yield from _align(_list_columns(rows), 1 if first.pool is None else 2)
+
+
+def _describe_runs(found: Sequence["CacheMisses"], runs: Runs) -> Iterator[str]:
+    """Yield what to know about the runs, before the table."""
+    yield (
+        "Stages, mounts and waits are of the middle: runs with the past of the disk that is said above."
+        " For a disk of interest, `tapewise simulate run --disk` gives the bracket of stages."
+    )
+    if any(run.other is not None for run in runs.values()):
         yield (
-            "Stages, mounts and waits are of the middle: runs with the past of the disk that is said above."
-            " For a disk of interest, `tapewise simulate run --disk` gives the bracket of stages."
+            "No log says which files share a cartridge, so each disk runs with files placed by time and by"
+            " user; the truth is likely between."
         )
-    lines: list[tuple[str, ...]] = [("policy", "disk", "misses", "miss ratio", "missed")]
-    lines += [
-        (
-            each.policy,
-            format_size(each.capacity_bytes),
-            f"{each.miss_count:,}",
-            f"{each.miss_count / each.get_count:.4f}" if each.get_count else "",
-            format_size(each.miss_bytes),
+    for each in found:
+        run = _find_run(runs, each)
+        if run is not None and run.other is not None and run.other.fault is not None:
+            yield (
+                f"{each.policy} with {format_size(each.capacity_bytes)}: by {run.other.placement}, there is"
+                f" no run: {run.other.fault}"
+            )
+    if any(run.left_out_get_count for run in runs.values()):
+        yield style_warning(
+            "some runs leave out gets of files that are larger than their disk accepts (column left out), so"
+            " their stages, mounts and waits are of fewer requests"
         )
-        for each in found
-    ]
-    if first.pool is not None:
-        pools = ["pool", *(each.pool or "" for each in found)]
-        lines = [(pool, *line) for pool, line in zip(pools, lines, strict=True)]
-    text_count = 1 if first.pool is None else 2
-    columns: list[tuple[str, str, list[Any]]] = [
-        ("no room", ",", [each.crowded_count for each in found] if crowded_count else []),
-        ("plain LRU", ",", [each.plain_miss_count for each in found]),
-    ]
-    if runs is not None:
-        figures = [_list_figures(runs, each) for each in found]
-        columns += [
-            (title, form, [each[name] for each in figures]) for name, (title, form) in _RUN_COLUMNS.items()
-        ]
-    for name, form, values in columns:
-        if any(value is not None for value in values):
-            cells = [name, *("" if value is None else format(value, form) for value in values)]
-            lines = [(*line, cell) for line, cell in zip(lines, cells, strict=True)]
-    widths = [max(len(line[place]) for line in lines) for place in range(len(lines[0]))]
-    for line in lines:
-        cells = [
-            cell.ljust(width) if place < text_count else cell.rjust(width)
-            for place, (cell, width) in enumerate(zip(line, widths, strict=True))
-        ]
-        yield "  ".join(cells).rstrip()
+
+
+def _list_columns(rows: Sequence[tuple["CacheMisses", "DiskRun | None", bool]]) -> dict[str, list[str]]:
+    """Return the columns by title, without empty ones. A line of another placement repeats no misses."""
+
+    def list_cells(of: "CacheMisses", run: "DiskRun | None", *, is_other: bool) -> dict[str, str]:
+        is_run_placed = run is not None and (is_other or run.other is not None)
+        cells: dict[str, tuple[Any, str]] = {
+            "misses": (of.miss_count, ","),
+            "miss ratio": (of.miss_count / of.get_count if of.get_count else None, ".4f"),
+            "missed": (format_size(of.miss_bytes), ""),
+            "too large": (of.too_large_count or None, ","),
+            "no room": (of.crowded_count if is_crowded else None, ","),
+            "plain LRU": (of.plain_miss_count, ","),
+        }
+        if is_other:
+            cells = dict.fromkeys(cells, (None, ""))
+        cells["left out"] = (getattr(run, "left_out_get_count", None) or None, ",")
+        cells["placed by"] = (run.placement if run is not None and is_run_placed else None, "")
+        cells |= {title: (getattr(run, name, None), form) for name, (title, form) in _RUN_COLUMNS.items()}
+        named = {"pool": of.pool or "", "policy": of.policy, "disk": format_size(of.capacity_bytes)}
+        return named | {
+            name: "" if value is None else format(value, form) for name, (value, form) in cells.items()
+        }
+
+    is_crowded = any(of.crowded_count for of, _, _ in rows)
+    lines = [list_cells(of, run, is_other=is_other) for of, run, is_other in rows]
+    columns = {name: [line[name] for line in lines] for name in lines[0]}
+    always = ("policy", "disk", "misses", "miss ratio", "missed")
+    return {name: cells for name, cells in columns.items() if name in always or any(cells)}
+
+
+def _align(columns: dict[str, list[str]], text_count: int) -> Iterator[str]:
+    """Yield the lines of a table; the first columns are texts, the others numbers."""
+    found = []
+    for place, (name, cells) in enumerate(columns.items()):
+        width = max(len(cell) for cell in (name, *cells))
+        found.append([c.ljust(width) if place < text_count else c.rjust(width) for c in (name, *cells)])
+    for line in zip(*found, strict=True):
+        yield "  ".join(line).rstrip()

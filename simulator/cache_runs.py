@@ -2,16 +2,20 @@
 
 A replay of uses (`caches.py`) takes no time, so nobody waits in it. Here all requests of the archive run on
 the machine, as `tapewise simulate run` runs them, with the first seed, so that all disks serve the same
-requests with the same random draws. What is on disk when the log begins is drawn (decision 0041).
+requests with the same random draws. What is on disk when the log begins is drawn (decision 0041). Which files
+share a cartridge is in no log, so machines with such cartridges also run with the other placement.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tapewise.simulator.grids import Grid, run_grid
+from tapewise.simulator.inputs import Requests
+from tapewise.simulator.libraries import Library
 from tapewise.simulator.machines import Machine, parse_machine
 from tapewise.simulator.plans import Plan
 from tapewise.simulator.policies import POLICIES, RANKS, Policy
+from tapewise.simulator.results import Result
 from tapewise.simulator.variants import Variant
 
 # A disk by its rule and size; of a disk with pools, the pool that has them.
@@ -25,6 +29,10 @@ class DiskRun:
     `staged_count` gets started a stage of their file. `mount_count` and `drive_h` (the hours of all drives
     in which they were not empty) include mounts for puts; they are None if the machine's cartridges have no
     identity. The waits are quantiles over all gets, hits included, in seconds.
+
+    `left_out_get_count` gets were left out of the run, because their file is larger than the machine accepts
+    or than its pool. `placement` says how files are on cartridges (None if these have no identity), and
+    `other` is the run with the other placement, which has only a `fault` if it cannot be.
     """
 
     staged_count: int | None
@@ -33,6 +41,10 @@ class DiskRun:
     get_wait_p50_s: float | None
     get_wait_p95_s: float | None
     get_wait_p99_s: float | None
+    left_out_get_count: int = 0
+    placement: str | None = None
+    other: "DiskRun | None" = None
+    fault: str | None = None
 
 
 def can_run(policy: Policy) -> bool:
@@ -64,27 +76,62 @@ def change_disk(
 
 
 def run_disks(
-    plan: Plan, measured_on: Machine, machines: Mapping[Disk, Machine], *, job_count: int | None = None
+    plan: Plan,
+    given: Requests,
+    measured_on: Machine,
+    machines: Mapping[Disk, Machine],
+    *,
+    job_count: int | None = None,
 ) -> Iterator[DiskRun]:
-    """Run the requests of `plan`, measured on `measured_on`, on each machine; yield the results in order.
+    """Run the requests `given`, measured on `measured_on`, on each machine; yield the results in order.
 
-    Runs on several cores (by default, all). Raises as `run_grid`; the message names the disk by the options
-    of the command.
+    `plan` is the plan of a run of theirs, which leaves out what its own machine does not accept. Runs on
+    several cores (by default, all). Raises as `run_grid`; the message names the disk by the options of the
+    command.
     """
-    variants = [
-        Variant({"--policies": policy, "--sizes": f"{capacity}B"}, machine)
-        for (policy, capacity, _), machine in machines.items()
-    ]
-    grid = Grid(variants, [plan.seed], lambda _: plan.given, measured_on, calibration=plan.calibration)
-    for each in run_grid(grid, job_count=job_count):
-        yield DiskRun(
-            staged_count=_count(each.figures["miss_count"]),
-            mount_count=_count(each.figures["mount_count"]),
-            drive_h=each.figures["drive_h"],
-            get_wait_p50_s=each.figures["get_wait_p50_s"],
-            get_wait_p95_s=each.figures["get_wait_p95_s"],
-            get_wait_p99_s=each.figures["get_wait_p99_s"],
-        )
+    variants, may_fail = [], []
+    for (policy, capacity, _), machine in machines.items():
+        name = {"--policies": policy, "--sizes": f"{capacity}B"}
+        variants.append(Variant(name, machine))
+        if isinstance(machine.tapes, Library):
+            tapes = machine.tapes.with_other_placement()
+            may_fail.append(len(variants))
+            variants.append(Variant(name, machine.model_copy(update={"tapes": tapes})))
+    grid = Grid(
+        variants,
+        [plan.seed],
+        lambda _: given,
+        measured_on,
+        calibration=plan.calibration,
+        may_fail=frozenset(may_fail),
+    )
+    results = run_grid(grid, job_count=job_count)
+    for machine in machines.values():
+        left_out_count = _count_gets(given) - _count_gets(given.fit_machine(machine))
+        found = _pick_figures(next(results), machine, left_out_count)
+        if isinstance(machine.tapes, Library):
+            twin = machine.model_copy(update={"tapes": machine.tapes.with_other_placement()})
+            found = replace(found, other=_pick_figures(next(results), twin, left_out_count))
+        yield found
+
+
+def _pick_figures(result: Result, machine: Machine, left_out_count: int) -> DiskRun:
+    figures, tapes = result.figures, machine.tapes
+    return DiskRun(
+        staged_count=_count(figures.get("miss_count")),
+        mount_count=_count(figures.get("mount_count")),
+        drive_h=figures.get("drive_h"),
+        get_wait_p50_s=figures.get("get_wait_p50_s"),
+        get_wait_p95_s=figures.get("get_wait_p95_s"),
+        get_wait_p99_s=figures.get("get_wait_p99_s"),
+        left_out_get_count=left_out_count,
+        placement=tapes.cartridges.placement if isinstance(tapes, Library) else None,
+        fault=result.fault,
+    )
+
+
+def _count_gets(given: Requests) -> int:
+    return int((given.trace["direction"] == "get").sum())
 
 
 def _count(figure: float | None) -> int | None:

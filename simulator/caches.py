@@ -32,6 +32,7 @@ _MB = 10**6
 class CacheMisses:
     """What a disk would have missed. `first_count` of the misses are the first use of their file.
 
+    `too_large_count` of the misses are for files larger than the disk, which it never keeps.
     Only disks with locks have the others: `crowded_count` uses found no room, because too many files were
     locked, and `plain_miss_count` is what an LRU disk without water marks and locks would have missed.
     `pool` is the name of the pool, where the disk has pools.
@@ -43,6 +44,7 @@ class CacheMisses:
     miss_count: int
     miss_bytes: int
     first_count: int
+    too_large_count: int
     crowded_count: int | None = None
     plain_miss_count: int | None = None
     pool: str | None = None
@@ -152,9 +154,9 @@ def count_misses(
         for capacity, misses, more in _find_misses(uses, policy, capacities, locks):
             is_miss = uses.is_counted & misses
             missed = int(uses.sizes[is_miss].sum())
-            found.append(
-                CacheMisses(policy, capacity, get_count, int(is_miss.sum()), missed, first_count, *more)
-            )
+            too_large_count = int((uses.is_counted & (uses.sizes > capacity)).sum())
+            counts = (int(is_miss.sum()), missed, first_count, too_large_count)
+            found.append(CacheMisses(policy, capacity, get_count, *counts, *more))
     return found
 
 

@@ -1,12 +1,11 @@
 """`tapewise simulate cache`: what disks of given sizes would have missed."""
 
-import math
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 import rich.progress
@@ -17,7 +16,7 @@ from tapewise.schema.moments import TypedTime
 from tapewise.schema.settings import Settings
 from tapewise.schema.tables.upgrade import open_ready_warehouse
 from tapewise.simulator.cache_descriptions import Runs, describe_misses, write_json
-from tapewise.simulator.capacities import Sizes, TypedSizes
+from tapewise.simulator.capacities import Sizes, TypedNumber, TypedSizes
 from tapewise.simulator.descriptions import describe_plan, style_warning
 from tapewise.simulator.disks import DiskPool
 from tapewise.simulator.inputs import describe_options, read_archive
@@ -30,18 +29,7 @@ if TYPE_CHECKING:  # importing it loads the compiler
     from tapewise.simulator.cache_runs import Disk, DiskRun
 
 
-class _Number(click.FloatRange):
-    """A number in a range. NaN is in none, although it is not below or above its ends."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Parse the number; anything else is wrong usage."""
-        number = float(super().convert(value, param, ctx))
-        if math.isnan(number):
-            self.fail(f"'{value}' is not a number", param, ctx)
-        return number
-
-
-_RATIO, _SECONDS = _Number(0, 1, min_open=True), _Number(0, 1e9)
+_RATIO, _SECONDS = TypedNumber(0, 1, min_open=True), TypedNumber(0, 1e9)
 
 
 @click.command()
@@ -150,7 +138,8 @@ def cache(
 
     A replay takes no time, so nobody waits in it. With --waits, the machine also runs with each disk, as
     `tapewise simulate run` would run it, and shows how many gets started a stage, the mounts and hours of
-    its drives, and how long gets waited.
+    its drives, and how long gets waited. Which files share a cartridge is in no log, so it does so with files
+    on cartridges by time and by user.
 
     With --keep, the curves are on the page What if of the dashboards, and in `mart.cache_curves`.
 
@@ -296,7 +285,7 @@ def _run(
         if given.demand_kind != "measured":
             click.echo(style_warning("the requests are made up, so this says nothing about a real archive"))
         click.echo()
-    runs: Iterable[DiskRun] = run_disks(plan, measured_on, machines, job_count=job_count)
+    runs: Iterable[DiskRun] = run_disks(plan, given, measured_on, machines, job_count=job_count)
     console = Console(stderr=True, file=sys.__stderr__)
     if console.is_terminal:
         runs = rich.progress.track(runs, "runs", total=len(machines), console=console, transient=True)

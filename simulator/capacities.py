@@ -1,5 +1,6 @@
-"""Sizes of disks as users type and read them: `100TB..2PB`, `500GB,1.5TB`; and counts as they read them."""
+"""Sizes and numbers as users type and read them: `100TB..2PB`, `500GB,1.5TB`; counts as they read them."""
 
+import math
 import re
 from dataclasses import dataclass
 from decimal import Decimal
@@ -97,3 +98,14 @@ def format_size(size_bytes: int) -> str:
 def format_count(count: int, noun: str) -> str:
     """Write how many there are of what a regular noun means: `1 file`, `2,000 files`."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+class TypedNumber(click.FloatRange):
+    """A finite number in a range. NaN is in none, although it is not below or above its ends."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Parse the number; anything else is wrong usage."""
+        number = float(super().convert(value, param, ctx))
+        if not math.isfinite(number):
+            self.fail(f"'{value}' is not a number", param, ctx)
+        return number

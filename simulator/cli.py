@@ -22,7 +22,7 @@ from tapewise.schema.tables.upgrade import open_ready_warehouse
 from tapewise.schema.texts import escape_controls
 from tapewise.simulator.archives import check_name
 from tapewise.simulator.caches_cli import cache
-from tapewise.simulator.capacities import TypedSize
+from tapewise.simulator.capacities import TypedNumber, TypedSize
 from tapewise.simulator.comparisons_cli import compare
 from tapewise.simulator.descriptions import describe_plan, describe_run, get_run, list_runs
 from tapewise.simulator.figures_cli import figure
@@ -87,7 +87,7 @@ simulate.add_command(study)
 @click.option(
     "--rate",
     "rate_factor",
-    type=click.FloatRange(min=0, min_open=True),
+    type=TypedNumber(min=0, min_open=True),
     default=1.0,
     show_default=True,
     help="--model: factor by which bursts of requests begin more often.",
@@ -103,7 +103,7 @@ simulate.add_command(study)
 @click.option(
     "--fill",
     "fill_ratio",
-    type=click.FloatRange(0, 1, max_open=True),
+    type=TypedNumber(0, 1, max_open=True),
     help="The share of the disk that is full at the start.  [default: midway between its water marks]",
 )
 @click.option(
@@ -127,7 +127,7 @@ simulate.add_command(study)
 @click.option(
     "--sample",
     "sample_s",
-    type=click.FloatRange(min=0, min_open=True),
+    type=TypedNumber(min=0, min_open=True),
     help="Seconds between samples of the machine's state.  [default: 600; more for traces over 70 days]",
 )
 @click.pass_obj

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 import polars as pl
 
-from tapewise.schema.errors import SimulationError
+from tapewise.schema.errors import MachineError, SimulationError
 from tapewise.simulator.calibrations import Calibration, find_hits
 from tapewise.simulator.inputs import Requests
 from tapewise.simulator.libraries import Library
@@ -76,7 +76,8 @@ POOL_FIGURES = ("capacity_bytes", "get_count", "miss_count", "hit_ratio", "purge
 class Grid:
     """What to run: `read_requests` gives the requests of a seed.
 
-    What is in `kept`, as (place of the variant, seed), is not run again. The others are as in `plan_run`.
+    What is in `kept`, as (place of the variant, seed), is not run again. If one of the variants at the places
+    `may_fail` cannot be run, its result says why, and the others run. The rest is as in `plan_run`.
     """
 
     variants: Sequence[Variant]
@@ -86,6 +87,7 @@ class Grid:
     assumes_origins: bool = False
     calibration: Calibration | None = None
     kept: Collection[tuple[int, int]] = ()
+    may_fail: Collection[int] = ()
 
     @property
     def missing(self) -> list[tuple[int, list[int]]]:
@@ -101,7 +103,7 @@ def run_grid(grid: Grid, *, job_count: int | None = None) -> Iterator[Result]:
     """Run all variants with all seeds on several cores, and yield the results seed by seed; not what is kept.
 
     The results do not depend on the number of cores (by default, all). Raises as `plan_run` and `run_trace`,
-    and SimulationError if requests never end on one of the machines.
+    and SimulationError if requests never end on one of the machines, unless it is in `may_fail`.
     """
     tasks = (
         (number, seed, given, grid.variants[number].machine, grid)
@@ -157,6 +159,15 @@ def _no_requests(seed: int) -> Requests:
 
 
 def _run_one(number: int, seed: int, given: Requests, machine: Machine, grid: Grid) -> Result:
+    try:
+        return _run_variant(number, seed, given, machine, grid)
+    except (MachineError, SimulationError) as error:
+        if number not in grid.may_fail:
+            raise
+        return Result(number, seed, {}, is_warm=False, fault=error.message)
+
+
+def _run_variant(number: int, seed: int, given: Requests, machine: Machine, grid: Grid) -> Result:
     plan = plan_run(
         given,
         machine,

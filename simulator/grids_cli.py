@@ -149,11 +149,12 @@ def study(
                 return read_model_requests(loader, model, seed=seed)
 
         # What is known about the requests is the same for all machines, so it is found out and said once.
-        plan = plan_run(
-            read_requests(1), machine, seed=1, measured_on=measured_on, assumes_origins=assumes_origins
-        )
+        first = read_requests(1)
+        plan = plan_run(first, machine, seed=1, measured_on=measured_on, assumes_origins=assumes_origins)
         if not as_json:
             click.echo("\n".join(describe_plan(plan)))
+        for warning in list_fewer(first, variants):
+            click.echo(style_warning(warning), err=as_json)
         seeds = range(1, seed_count + 1)
         grid = Grid(variants, seeds, read_requests, measured_on, assumes_origins, plan.calibration)
         with _open(warehouse, is_kept=is_kept) as keeper:
@@ -204,6 +205,17 @@ def _vary(machine: Machine, changes: Sequence[str]) -> list[Variant]:
     except MachineError as error:
         stop = "" if error.message.endswith("?") else "."
         raise click.UsageError("\n".join(filter(None, (f"{error.message}{stop}", error.hint)))) from error
+
+
+def list_fewer(given: Requests, variants: Sequence[Variant]) -> Iterator[str]:
+    """Yield which variants serve fewer requests than others, because files are too large for their disk."""
+    counts = [given.fit_machine(variant.machine).trace.height for variant in variants]
+    for variant, count in zip(variants, counts, strict=True):
+        if count < max(counts):
+            yield (
+                f"{variant.name} serves {max(counts) - count:,} fewer requests than another option, because"
+                " their files are larger than it accepts or than their pool: do not compare its figures"
+            )
 
 
 def _check_names(name: str | None, into: str | None, *, is_kept: bool) -> None:

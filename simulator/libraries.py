@@ -174,6 +174,12 @@ class Library(Part):
         """The drives of all groups."""
         return sum(group.count for group in self.drives)
 
+    def with_other_placement(self) -> Self:
+        """Return the library with files by user on its cartridges if they are by time, else by time."""
+        placement = "time" if self.cartridges.placement == "user" else "user"
+        cartridges = self.cartridges.model_copy(update={"placement": placement})
+        return self.model_copy(update={"cartridges": cartridges})
+
     @property
     def chain_count(self) -> int:
         """The groups of drives, each of which has a rate of its own."""

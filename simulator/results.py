@@ -208,10 +208,11 @@ class Result:
     The names are `grids.FIGURES`, and those of the pools of the disk.
 
     A figure is None where the machine or the requests have no such thing. `is_warm` is whether the disk was
-    in normal use from the beginning.
+    in normal use from the beginning. `fault` says why there was no run, where it may fail.
     """
 
     variant: int
     seed: int
     figures: dict[str, float | None]
     is_warm: bool
+    fault: str | None = None

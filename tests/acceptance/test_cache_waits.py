@@ -48,7 +48,15 @@ def test_each_line_is_the_run_of_a_machine_with_that_disk(tapewise, home: Path, 
     command = ("simulate", "cache", "--archive", "waiting", "--machine", "m.toml", "--policies")
     rules = "lru,belady,size_age"
     rows = read_json(tapewise(*command, rules, "--sizes", "50kB,100kB", "--waits", "--jobs", "1", "--json"))
-    names = ("staged_count", "mount_count", "drive_h", *WAITS)
+    names = (
+        "staged_count",
+        "mount_count",
+        "drive_h",
+        *WAITS,
+        "left_out_get_count",
+        "placement",
+        "other_placement",
+    )
     replayed = read_json(tapewise(*command, rules, "--sizes", "50kB,100kB", "--json"))
     assert [{name: row[name] for name in row if name not in names} for row in rows] == replayed
     assert [row["policy"] for row in rows] == [each for each in rules.split(",") for _ in range(2)]
@@ -60,6 +68,7 @@ def test_each_line_is_the_run_of_a_machine_with_that_disk(tapewise, home: Path, 
             if row["policy"] == "belady":
                 assert all(row[name] is None for name in names)
                 continue
+            assert (row["left_out_get_count"], row["placement"]) == (0, "time")
             ranked = (tmp_path / "m.toml").read_text().replace('"size_age"', f'"{row["policy"]}"')
             (tmp_path / "ranked.toml").write_text(ranked)
             into = f"{row['policy']}-{row['capacity_bytes']}"
@@ -68,12 +77,17 @@ def test_each_line_is_the_run_of_a_machine_with_that_disk(tapewise, home: Path, 
                 *("waiting", "--disk", f"{row['capacity_bytes']}B", "--seed", "1", "--into", into),
             )
             assert ran.returncode == 0, ran.stderr
-            ((tapes,),) = reader.execute(
-                "SELECT totals -> 'tapes' FROM mart.simulation_runs WHERE archive = %s", [into]
+            ((tapes, other),) = reader.execute(
+                "SELECT totals -> 'tapes', options -> 'other_placement' FROM mart.simulation_runs"
+                " WHERE archive = %s",
+                [into],
             )
             drive_s = sum(each for step, each in tapes["drive_s"].items() if step not in ("empty", "out"))
             assert (row["staged_count"], row["mount_count"]) == (tapes["recall_count"], tapes["mount_count"])
             assert row["drive_h"] == pytest.approx(drive_s / 3600)
+            others = row["other_placement"]
+            assert [others[name] for name in ("placement", "mount_count")] == ["user", other["mount_count"]]
+            assert others["mount_count"] != row["mount_count"]
     studied = ("simulate", "study", "disk.capacity_bytes=50kB", "--machine", "m.toml", "--trace", "waiting")
     runs = read_json(tapewise(*studied, "--seeds", "1", "--no-keep", "--json"))
     for row, run in zip(rows[:-3:-1], runs, strict=True):  # size_age with 100 kB, as in the file, and 50 kB
@@ -84,8 +98,9 @@ def test_each_line_is_the_run_of_a_machine_with_that_disk(tapewise, home: Path, 
     assert staged["lru", 100_000] != staged["size_age", 100_000]
     shown = tapewise(*command, rules, "--sizes", "50kB", "--waits").stdout.splitlines()
     assert any("made up" in line for line in shown)
-    assert shown[-4].endswith("stages  mounts  drive h  get p50 s  get p95 s  get p99 s")
-    assert len(shown[-2].split()) < len(shown[-3].split())  # belady's cells are empty
+    assert shown[-6].endswith("placed by  stages  mounts  drive h  get p50 s  get p95 s  get p99 s")
+    assert [line.split()[0] for line in shown[-5:]] == ["lru", "lru", "belady", "size_age", "size_age"]
+    assert len(shown[-3].split()) < len(shown[-5].split())  # belady's cells are empty
 
 
 def test_marks_and_pools_are_those_that_were_given(tapewise, tmp_path: Path) -> None:
@@ -112,6 +127,7 @@ def test_marks_and_pools_are_those_that_were_given(tapewise, tmp_path: Path) -> 
         (("--waits",), "--waits runs a machine, so give --machine"),
         (("--waits", "--machine", "sdsc-hpss-1998", "--since", "2000-01-01"), "without --since"),
         (("--waits", "--machine", "sdsc-hpss-1998", "--unstored-s", "60"), "without --unstored-s"),
+        (("--waits", "--machine", "sdsc-hpss-1998", "--empty-start"), "neither a machine nor locks"),
         (("--jobs", "1"), "--measured-on and --jobs go with --waits"),
         (("--measured-on", "sdsc-hpss-1998"), "--measured-on and --jobs go with --waits"),
     ],

@@ -45,15 +45,15 @@ def make_log(folder: Path) -> list[tuple[datetime, str, str, int]]:
 
 def replay(
     transfers: list[tuple[datetime, str, str, int]], capacity: int, since: datetime, until: datetime
-) -> tuple[int, int, int, int]:
-    """Return the gets from `since` on, those that miss, their bytes, and how many are a first use.
+) -> tuple[int, int, int, int, int]:
+    """Return the gets from `since` on, those that miss, their bytes, how many are a first use or too large.
 
     Each put makes another file.
     """
     names: dict[str, int] = {}
     held: OrderedDict[tuple[str, int], int] = OrderedDict()
     seen = set()
-    count = misses = missed = first = 0
+    count = misses = missed = first = large = 0
     for at, direction, path, size in transfers:
         if at >= until:
             continue
@@ -63,6 +63,7 @@ def replay(
         if direction == "get" and at >= since:
             count += 1
             first += file not in seen
+            large += size > capacity
             if file not in held:
                 misses += 1
                 missed += size
@@ -72,7 +73,7 @@ def replay(
             while sum(held.values()) + size > capacity:
                 held.popitem(last=False)
             held[file] = size
-    return count, misses, missed, first
+    return count, misses, missed, first, large
 
 
 def test_misses_are_those_of_the_log(tapewise, tmp_path: Path) -> None:
@@ -93,15 +94,19 @@ def test_misses_are_those_of_the_log(tapewise, tmp_path: Path) -> None:
         assert rows == [
             dict(
                 zip(
-                    ("policy", "capacity_bytes", "get_count", "miss_count", "miss_bytes", "first_count"),
+                    (
+                        *("policy", "capacity_bytes", "get_count", "miss_count", "miss_bytes"),
+                        *("first_count", "too_large_count"),
+                    ),
                     ("lru", size, *replay(transfers, size, since, until)),
                     strict=True,
                 )
             )
             for size in SIZES
         ]
-    heading, columns, *lines = tapewise(*command).stdout.splitlines()
+    heading, warning, columns, *lines = tapewise(*command).stdout.splitlines()
     assert re.fullmatch(r"[0-9]+ gets\. [0-9]+ of them are the first use of their file .*", heading)
+    assert re.search(r"up to [0-9]+ gets are for files larger than the disk", warning)
     assert columns.split("  ")[0] == "policy"
     assert [line.split()[1:3] for line in lines] == [
         ["1", "B"],
@@ -134,7 +139,7 @@ def test_misses_are_those_of_the_log(tapewise, tmp_path: Path) -> None:
     for row, size in zip(asked, SIZES, strict=True):
         misses, crowded = replay_locked(transfers, size)
         assert (row["miss_count"], row["crowded_count"]) == (misses, crowded)
-    heading, locks, warning, columns, *lines = tapewise(*locked).stdout.splitlines()
+    heading, locks, warning, _, columns, *lines = tapewise(*locked).stdout.splitlines()
     most = max(row["crowded_count"] for row in asked)
     assert f"WARNING: up to {most:,} puts and gets found no room" in warning
     assert (
@@ -143,7 +148,7 @@ def test_misses_are_those_of_the_log(tapewise, tmp_path: Path) -> None:
     assert [re.split("  +", text)[-2:] for text in (columns,)] == [["no room", "plain LRU"]]
     of_machine = tapewise(*locked, "--machine", "llnl-unitree-1998", "--keep-s", "60").stdout.splitlines()
     assert "stay 60 s after each use, and 5400 s after" in of_machine[1]
-    assert {line.split()[0] for line in of_machine[4:]} == {"size_age"}
+    assert {line.split()[0] for line in of_machine[5:]} == {"size_age"}
 
 
 def test_curves_are_kept_with_a_study_of_the_same_archive(tapewise, home: Path, tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """Machines with another disk, as `simulate cache --waits` runs them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any
@@ -11,10 +11,20 @@ import pytest
 from tapewise.schema.errors import MachineError
 from tapewise.simulator import cache_runs, caches_cli, plans
 from tapewise.simulator.cache_runs import can_run, change_disk, run_disks
+from tapewise.simulator.grids import FIGURES, Grid
 from tapewise.simulator.inputs import Requests
+from tapewise.simulator.libraries import Library
 from tapewise.simulator.machines import Machine, bundled_machine
 from tapewise.simulator.plans import Plan, plan_run
+from tapewise.simulator.results import Result
 from tapewise.simulator.runs import run_trace
+from tests.unit.simulator.builders import (
+    make_library,
+    make_library_machine,
+    make_machine,
+    make_tapes,
+    make_trace,
+)
 from tests.unit.simulator.reuse import GB, make_disk, make_log, replay
 from tests.unit.simulator.test_disk_pools import make_fast_machine
 
@@ -84,11 +94,68 @@ def test_runs_begin_with_the_past_that_the_measured_machine_implies() -> None:
     plan = plan_run(given, machine, seed=2, measured_on=measured)
     other = change_disk(machine, None, "lru", 10 * GB, {})
     disks: dict[cache_runs.Disk, Machine] = {("lru", 10 * GB, None): other}
-    (found,) = run_disks(plan, measured, disks, job_count=1)
+    (found,) = run_disks(plan, given, measured, disks, job_count=1)
     assert found.staged_count == count(plan_run(given, other, seed=2, measured_on=measured))
     assert found.staged_count != count(plan_run(given, other, seed=2, measured_on=machine))
     # Its cartridges have no identity.
     assert (found.mount_count, found.drive_h) == (None, None)
+
+
+def test_each_disk_runs_with_both_placements_and_says_what_it_leaves_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    trace = make_trace(
+        (0, "put", 1, 1, 400), *((number, "get", 1, number, 1000 * number) for number in (1, 3, 5))
+    )
+    requests = Requests(trace, datetime(2000, 1, 1, tzinfo=UTC), "UTC", "archive", "made up")
+    tables = make_library(store={"interval_s": 100, "min_age_s": 50})
+    purge = {"high_ratio": 0.8, "low_ratio": 0.6, "keep_s": 10}
+    of_cartridges = make_library_machine(tables, disk__largest_file_bytes=4000, purge=purge)
+    of_silos = make_machine(tapes=make_tapes(), disk__largest_file_bytes=9000)
+    disks: dict[cache_runs.Disk, Machine] = {("lru", 10, None): of_cartridges, ("gdsf", 20, None): of_silos}
+    asked = []
+
+    def answer(grid: Grid, **options: Any) -> Iterator[Result]:
+        asked.append((grid, options))
+        figures = dict.fromkeys(FIGURES) | {"mount_count": 3.0}
+        yield Result(0, 7, figures, True)
+        yield Result(1, 7, {}, False, fault="too few cartridges")
+        yield Result(2, 7, dict.fromkeys(FIGURES), True)
+
+    monkeypatch.setattr(cache_runs, "run_grid", answer)
+    plan: Any = SimpleNamespace(seed=7, calibration="calibrated")
+    first, second = run_disks(plan, requests, of_silos, disks, job_count=2)
+    ((grid, options),) = asked
+    assert options == {"job_count": 2}
+    assert (grid.seeds, grid.calibration, grid.measured_on) == ([7], "calibrated", of_silos)
+    assert grid.read_requests(7) is requests
+    own, other, silos = (variant.machine for variant in grid.variants)
+    assert (own, silos, grid.may_fail) == (of_cartridges, of_silos, {1})
+    assert isinstance(own.tapes, Library) and isinstance(other.tapes, Library)
+    assert (own.tapes.cartridges.placement, other.tapes.cartridges.placement) == ("time", "user")
+    assert other.tapes.with_other_placement() == own.tapes
+    assert other.model_copy(update={"tapes": own.tapes}) == own
+    assert (first.mount_count, first.placement, first.left_out_get_count) == (3, "time", 1)
+    assert first.other is not None
+    assert (first.other.placement, first.other.fault, first.other.mount_count) == (
+        "user",
+        "too few cartridges",
+        None,
+    )
+    assert (second.placement, second.other, second.left_out_get_count) == (None, None, 0)
+
+
+@pytest.mark.parametrize(("kind", "is_said"), [("measured", False), ("synthetic", True)])
+def test_made_up_logs_are_said(kind: str, is_said: bool, monkeypatch, capsys) -> None:
+    monkeypatch.setattr(caches_cli, "read_archive", lambda *_, **__: SimpleNamespace(demand_kind=kind))
+    monkeypatch.setattr(plans, "plan_run", lambda *_, **__: "plan")
+    monkeypatch.setattr(caches_cli, "describe_plan", lambda _: ["the plan"])
+    monkeypatch.setattr(cache_runs, "run_disks", lambda *_, **__: iter(()))
+    machine: Any = SimpleNamespace(trace_columns=(), failures=None)
+    caches_cli._run("warehouse", "hpss", None, machine, machine, {}, 1, is_silent=False)  # type: ignore[arg-type]
+    shown = capsys.readouterr().out
+    assert "the plan" in shown
+    assert ("the requests are made up" in shown) == is_said
 
 
 def test_the_command_reads_plans_and_runs_what_was_asked(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -113,5 +180,5 @@ def test_the_command_reads_plans_and_runs_what_was_asked(monkeypatch: pytest.Mon
     assert asked == [
         (("warehouse", "hpss"), {"until": until, **columns}),
         ((given, machine), {"seed": 1, "measured_on": "measured on"}),
-        (("plan", "measured on", {"disk": "other"}), {"job_count": 3}),
+        (("plan", given, "measured on", {"disk": "other"}), {"job_count": 3}),
     ]

@@ -90,9 +90,9 @@ def test_the_distance_counts_each_file_once_and_the_file_itself() -> None:
 def test_a_disk_of_the_distance_has_the_file() -> None:
     uses = make_uses((A, 3, False), (B, 5, True), (B, 5, True), (C, 1, False), (A, 3, True))
     assert count_misses(uses, ["lru"], [9, 8, 5]) == [
-        CacheMisses("lru", 9, 3, 1, 5, 1),
-        CacheMisses("lru", 8, 3, 2, 8, 1),
-        CacheMisses("lru", 5, 3, 2, 8, 1),
+        CacheMisses("lru", 9, 3, 1, 5, 1, 0),
+        CacheMisses("lru", 8, 3, 2, 8, 1, 0),
+        CacheMisses("lru", 5, 3, 2, 8, 1, 0),
     ]
 
 
@@ -100,15 +100,15 @@ def test_a_file_larger_than_the_disk_displaces_no_other() -> None:
     uses = make_uses((A, 3, False), (B, 5, False), (A, 3, True), (B, 5, True), (C, 0, True))
     # A of 3 and C of 0 bytes fit onto a disk of 4, so A is found, although B came in between.
     assert count_misses(uses, ["lru"], [4, 2]) == [
-        CacheMisses("lru", 4, 3, 2, 5, 1),
-        CacheMisses("lru", 2, 3, 3, 8, 1),
+        CacheMisses("lru", 4, 3, 2, 5, 1, 1),
+        CacheMisses("lru", 2, 3, 3, 8, 1, 2),
     ]
 
 
 def test_no_uses() -> None:
     none = np.empty(0, np.int64)
     uses = Uses(none, none, none, np.empty(0, bool))
-    assert count_misses(uses, POLICIES, [1]) == [CacheMisses(each, 1, 0, 0, 0, 0) for each in POLICIES]
+    assert count_misses(uses, POLICIES, [1]) == [CacheMisses(each, 1, 0, 0, 0, 0, 0) for each in POLICIES]
 
 
 @given(

@@ -3,7 +3,9 @@
 import click
 import pytest
 
+from tapewise.simulator.caches_cli import cache
 from tapewise.simulator.capacities import TypedSizes, format_count, format_size
+from tapewise.simulator.cli import run
 
 
 def parse(text: str, count: int = 3) -> list[int]:
@@ -56,3 +58,19 @@ def test_format(size: int, text: str) -> None:
 
 def test_one_is_not_several():
     assert [format_count(count, "file") for count in (0, 1, 2000)] == ["0 files", "1 file", "2,000 files"]
+
+
+@pytest.mark.parametrize("text", ["nan", "inf", "-inf"])
+def test_numbers_are_finite(text: str) -> None:
+    names = []
+    for command, wanted in (
+        (run, {"rate_factor", "fill_ratio", "sample_s"}),
+        (cache, {"high_ratio", "keep_s"}),
+    ):
+        with click.Context(command) as context:
+            for option in command.params:
+                if option.name in wanted:
+                    names.append(option.name)
+                    with pytest.raises(click.BadParameter):
+                        option.type_cast_value(context, text)
+    assert len(names) == 5

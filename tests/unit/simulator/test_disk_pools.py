@@ -11,6 +11,7 @@ import pytest
 from tapewise.schema.errors import MachineError, SimulationError, TraceError
 from tapewise.simulator.demand.trace_files import complete_trace
 from tapewise.simulator.descriptions import describe_machine
+from tapewise.simulator.grids_cli import list_fewer
 from tapewise.simulator.inputs import Requests
 from tapewise.simulator.inventories import lay_on_disk
 from tapewise.simulator.locks import find_locks
@@ -302,6 +303,15 @@ def test_files_larger_than_their_pool_are_left_out_and_counted():
     assert run_trace(machine, fitted.trace, seed=1).totals.unfinished_count == 0
     with pytest.raises(SimulationError, match="every request of archive 'hpss' is larger than their pool"):
         given.with_trace(complete.filter(file=2)).fit_machine(machine)
+    # The options of a study then serve other requests.
+    change = parse_change("disk.pools.small.capacity_bytes=2999B,3001B")
+    variants = list_variants(machine, [change])
+    assert list(list_fewer(given, variants)) == [
+        f"{name} serves {count} fewer requests than another option, because their files are larger than it"
+        " accepts or than their pool: do not compare its figures"
+        for name, count in (("as in the file", 1), ("disk.pools.small.capacity_bytes=2999B", 2))
+    ]
+    assert not list(list_fewer(given, variants[:1]))
     # A trace file is its author's to correct.
     assert replace(given, demand="file").fit_machine(machine).trace.height == 4
 

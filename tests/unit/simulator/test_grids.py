@@ -283,6 +283,14 @@ def test_a_machine_on_which_requests_never_end_is_refused():
     given = request(trace)
     with pytest.raises(SimulationError, match="1 of 11 requests never end"):
         run([Variant({}, make_machine())], range(1, 2), lambda _: given)
+    variants = [Variant({}, make_machine(disk__lv_bytes=1100)), Variant({}, make_machine())]
+    found = run_grid(Grid(variants, [1], lambda _: given, may_fail={1}), job_count=1)
+    assert [each.fault is not None and "1 of 11 requests never end" in each.fault for each in found] == [
+        False,
+        True,
+    ]
+    with pytest.raises(SimulationError, match="1 of 11 requests never end"):
+        list(run_grid(Grid(variants, [1], lambda _: given, may_fail={0}), job_count=1))
 
 
 @pytest.mark.parametrize(("count", "place"), [(1, 0), (5, 0), (6, 1), (8, 1), (9, 2), (20, 6), (50, 18)])

@@ -52,7 +52,8 @@ def replay_pool(requests: pl.DataFrame, name: str, policy: str, capacity: int | 
     missed = replay(own, capacity, high, 0.6, keep_s, weigh)
     missed_bytes = int(own.filter(pl.Series(missed))["size_bytes"].sum())
     first_count = own["file"].n_unique()
-    return CacheMisses(policy, capacity, own.height, sum(missed), missed_bytes, first_count, 0, pool=name)
+    counts = (own.height, sum(missed), missed_bytes, first_count, int((own["size_bytes"] > capacity).sum()))
+    return CacheMisses(policy, capacity, *counts, 0, pool=name)
 
 
 @pytest.mark.parametrize("seed", [1, 2])
