@@ -74,11 +74,10 @@ def describe_misses(found: Sequence["CacheMisses"], locks: Locks | None, runs: R
             f"up to {crowded_count:,} puts and gets found no room (column no room): too many files were"
             " locked. A real disk would let them wait, so it is too small for these locks"
         )
-    too_large_count = max(each.too_large_count for each in found)
-    if too_large_count:
+    if any(each.too_large_count for each in found):
         yield style_warning(
-            f"up to {too_large_count:,} gets are for files larger than the disk (column too large): it"
-            " never keeps them, so they are among its misses"
+            "some files are larger than a disk, which then never keeps them: the column too large says how"
+            " many of its misses are for them"
         )
     rows: list[tuple[CacheMisses, DiskRun | None, bool]] = []
     for each in found:
