@@ -289,9 +289,8 @@ def run_other_placement(plan: Plan, library: Library, sample_s: float) -> dict[s
     Returns that `placement`, its `mount_count`, and the mean seconds that a recall waits for drive, load and
     the way to the file (`recall_wait_s`, None without recalls); or the `fault` for which there is no run.
     """
-    placement = "time" if library.cartridges.placement == "user" else "user"
-    cartridges = library.cartridges.model_copy(update={"placement": placement})
-    tapes = library.model_copy(update={"cartridges": cartridges})
+    tapes = library.with_other_placement()
+    placement = tapes.cartridges.placement
     machine = plan.machine.model_copy(update={"tapes": tapes})
     try:
         # The placement changes nothing that the trace was checked for.

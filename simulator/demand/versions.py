@@ -14,7 +14,7 @@ _Flags = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Versions:
-    """The versions of files, numbered in the order in which the inventory's files and then the requests have them.
+    """The versions of files, numbered in the order in which they come: first the inventory's files.
 
     Of each request, `number` has the number of the version that it reads or writes, and `version` says which
     of its file's it is: 0 for what was there before the first put. `is_early` marks gets of what was there

@@ -87,8 +87,8 @@ def replay_locks(replay: Replay) -> None:
         if is_miss:
             room_bytes = limits.capacity_bytes - size
             if state.used_bytes > room_bytes:
-                # If a purge waits, none of the files may be dropped now, but for those that it left because they
-                # were used at this moment.
+                # If a purge waits, none of the files may be dropped now, but for those that it left because
+                # they were used at this moment.
                 if state.purge_us == NEVER or state.purge_us == now_us + 1:
                     _purge(replay, now_us, min(limits.low_bytes, room_bytes), -1)
                 if state.used_bytes > room_bytes:

@@ -16,7 +16,8 @@ def replay(held: list[int], requests: list[tuple[int, bool]]) -> dict[str, list[
     """Number the versions one request after the other."""
     current = {file: (number, 0) for number, file in enumerate(held)}
     first_row = list(range(len(held)))
-    found: dict[str, list[object]] = {name: [] for name in ("number", "version", "is_early", "is_overwriting")}
+    names = ("number", "version", "is_early", "is_overwriting")
+    found: dict[str, list[object]] = {name: [] for name in names}
     asked = dict.fromkeys(held, -1)
     for row, (file, is_put) in enumerate(requests):
         if file in asked and asked[file] < 0:
