@@ -99,7 +99,7 @@ compose-check: $(VENV)/dev.stamp $(SUPERSET)/stamp  ## check docker-compose.yml 
 test: $(VENV)/dev.stamp  ## run the tests on PostgreSQL 18 and those of the database on 16; studies of code that has not changed take turns
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --ignore tests/dashboards --ignore tests/compose --ignore tests/report_pages
 	@# Only the SQL and the migrations depend on the server's version: the other tests need not run twice.
-	TAPEWISE_TEST_POSTGRES=16 $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not slow" tests/sql/test_cases.py \
+	TAPEWISE_TEST_POSTGRES=16 $(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" tests/sql/test_cases.py \
 		tests/migrations tests/integration/test_mart.py tests/integration/test_simulation.py
 
 .PHONY: check
