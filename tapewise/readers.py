@@ -46,7 +46,7 @@ def explain_denial(error: psycopg.errors.InsufficientPrivilege) -> str:
 
     # PostgreSQL names the object only in the text of the message.
     message = error.diag.message_primary or ""
-    with_names = {each.name for each in read_mart() if each.metadata.grants == [NAMES]}
+    with_names = {each.name for each in read_mart() if each.metadata.has_names}
     if with_names & set(re.findall(r"\w+", message)):
         return (
             f"It contains names of users or files, which only the group {NAMES} may see."

@@ -8,7 +8,6 @@ from typing import Any
 
 import click
 
-from tapewise.schema.access.roles import NAMES
 from tapewise.schema.errors import LookupFailedError
 from tapewise.schema.tables.mart import MartObject, read_mart
 from tapewise.schema.tables.mart_signatures import read_signature
@@ -142,7 +141,7 @@ def _call(each: MartObject) -> str:
 
 
 def _mark(each: MartObject) -> str:
-    return " (with --as names)" if each.metadata.grants == [NAMES] else ""
+    return " (with --as names)" if each.metadata.has_names else ""
 
 
 def _describe(each: MartObject) -> list[str]:

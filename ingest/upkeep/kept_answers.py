@@ -1,8 +1,9 @@
 """Computes and keeps the answers of functions of `mart` that take long, for all time of each archive.
 
-`kept` in the metadata of a function lists its calls. An answer is computed by the reading role, and stored by
-the loading role, which cannot read `mart`. `mart.archive_states` says what an archive held in the snapshot of
-the answer; a function returns the answer as long as that is the same.
+`kept` in the metadata of a function lists its calls. An answer is computed by the reading role, or, if its rows
+have names, by a reader who sees names, and stored by the loading role, which cannot read `mart`.
+`mart.archive_states` says what an archive held in the snapshot of the answer; a function returns the answer as
+long as that is the same.
 """
 
 import time
@@ -16,8 +17,10 @@ from psycopg import errors, sql
 from psycopg.rows import args_row
 
 from tapewise.schema.database import Role, Warehouse
+from tapewise.schema.errors import DatabaseError
 from tapewise.schema.tables.mart import read_mart
 from tapewise.schema.tables.mart_answers import name_computed, write_key
+from tapewise.schema.tables.mart_metadata import Metadata
 from tapewise.schema.tables.mart_signatures import Signature, read_signature
 
 # Of fewer rows, each of these functions is computed within two seconds.
@@ -41,7 +44,7 @@ class Call:
 
 @dataclass(frozen=True)
 class KeptAnswer:
-    """A call whose answer was computed. Too many rows are not kept."""
+    """A call whose answer was computed. More than MOST_ROWS rows are not counted, and not kept."""
 
     call: Call
     row_count: int
@@ -54,16 +57,17 @@ class KeptAnswer:
 
 
 @cache
-def _read_functions() -> Mapping[str, tuple[Signature, Sequence[Mapping[str, str]]]]:
-    return {
-        each.name: (read_signature(each), each.metadata.kept) for each in read_mart() if each.metadata.kept
-    }
+def _read_functions() -> Mapping[str, tuple[Signature, Metadata]]:
+    return {each.name: (read_signature(each), each.metadata) for each in read_mart() if each.metadata.kept}
 
 
 def find_stale_calls(
     warehouse: Warehouse, archive: str | None, *, least_rows: int = LEAST_ROWS
 ) -> list[Call]:
-    """Return the calls whose answers are missing or out of date, of archives with so many rows."""
+    """Return the calls whose answers are missing or out of date, of archives with so many rows.
+
+    On a site's own server, calls whose rows have names are left out unless the login of `reader_url` sees names.
+    """
     with closing(warehouse.connect(Role.LOADER)) as loader:
         names = loader.execute(
             "SELECT archives.name FROM core.archives JOIN ledger.sources ON archive_id = archives.id"
@@ -74,11 +78,11 @@ def find_stale_calls(
     calls = [
         Call(name, function, tuple(call.items()))
         for (name,) in names
-        for function, (_, kept) in _read_functions().items()
-        for call in kept
+        for function, (_, metadata) in _read_functions().items()
+        for call in metadata.kept
     ]
     with closing(warehouse.connect(Role.READER, autocommit=True)) as reader:
-        return [
+        stale = [
             call
             for call in calls
             if reader.execute(
@@ -88,6 +92,22 @@ def find_stale_calls(
             ).fetchone()
             == (False,)
         ]
+    if any(map(_has_names, stale)) and not _can_see_names(warehouse):
+        return [call for call in stale if not _has_names(call)]
+    return stale
+
+
+def _has_names(call: Call) -> bool:
+    _, metadata = _read_functions()[call.function]
+    return metadata.has_names
+
+
+def _can_see_names(warehouse: Warehouse) -> bool:
+    try:
+        warehouse.connect_reader(sees_names=True).close()
+    except DatabaseError:
+        return False
+    return True
 
 
 def keep_answers(warehouse: Warehouse, calls: Sequence[Call], *, deadline: float) -> Iterator[KeptAnswer]:
@@ -116,12 +136,12 @@ def keep_answers(warehouse: Warehouse, calls: Sequence[Call], *, deadline: float
                 # Nothing is stored if the archive is gone, or if another refresh stores the same answer.
                 loader.execute(
                     "INSERT INTO studies.kept_answers"
-                    " (archive_id, function_name, arguments, state, answer, took_s, computed_at)"
-                    " SELECT id, %s, %s::jsonb, %s, %s::jsonb, %s, %s FROM core.archives WHERE name = %s"
+                    " (archive_id, function_name, arguments, state, answer, took_s, computed_at, has_names)"
+                    " SELECT id, %s, %s::jsonb, %s, %s::jsonb, %s, %s, %s FROM core.archives WHERE name = %s"
                     " ON CONFLICT DO NOTHING",
                     [
                         *(call.function, found.arguments, found.state, found.answer, kept.took_s),
-                        *(computed_at, call.archive),
+                        *(computed_at, _has_names(call), call.archive),
                     ],
                 )
         yield kept
@@ -138,22 +158,29 @@ class _Found:
 
 
 def _compute(warehouse: Warehouse, call: Call, deadline: float) -> _Found | None:
-    """Compute an answer, and the state of the same snapshot. None if the archive is gone."""
+    """Compute an answer, and the state of the same snapshot. None if the archive is gone.
+
+    Too many rows are left out, because JSON of them all could be more than PostgreSQL makes.
+    """
     given = sql.SQL(", ").join(
         sql.SQL("{} => {}").format(sql.Identifier(name), _as_written(value))
         for name, value in (("archive", sql.Literal(call.archive).as_string()), *call.given)
     )
+    # Materialized, so that the limit does not change how the rows are computed.
     query = sql.SQL(
-        "SELECT archive_states.state, ({})::text, found.answer, found.row_count FROM mart.archive_states,"
-        " (SELECT coalesce(jsonb_agg(to_jsonb(computed)), '[]')::text AS answer, count(*) AS row_count"
-        " FROM {}({}) AS computed) AS found WHERE archive_states.archive = {}"
+        "WITH computed AS MATERIALIZED (SELECT * FROM {}({})),"
+        " counted AS (SELECT * FROM computed LIMIT {})"
+        " SELECT archive_states.state, ({})::text, found.answer, found.row_count FROM mart.archive_states,"
+        " (SELECT coalesce(jsonb_agg(to_jsonb(counted)), '[]')::text AS answer, count(*) AS row_count"
+        " FROM counted) AS found WHERE archive_states.archive = {}"
     ).format(
-        write_arguments(call),
         sql.Identifier("mart", name_computed(call.function)),
         given,
+        sql.Literal(MOST_ROWS + 1),
+        write_arguments(call),
         sql.Literal(call.archive),
     )
-    with closing(warehouse.connect(Role.READER)) as reader:
+    with closing(warehouse.connect_reader(sees_names=_has_names(call))) as reader:
         reader.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
         left_ms = max(1, round((deadline - time.monotonic()) * 1000))
         reader.execute("SELECT set_config('statement_timeout', %s, true)", [str(left_ms)])

@@ -92,7 +92,9 @@ def read_function(name: str, folder: Path = SQL_FOLDER) -> MartObject | None:
 
 def _find_chosen(each: MartObject) -> tuple[str, ...]:
     """What the function that `write_choice` makes depends on."""
-    return ("answers", "is_answered") if each.metadata.kept else ()
+    if not each.metadata.kept:
+        return ()
+    return ("kept_names" if each.metadata.has_names else "answers", "is_answered")
 
 
 def rebuild_mart(connection: psycopg.Connection, folder: Path = SQL_FOLDER) -> None:
@@ -256,7 +258,9 @@ def _make_choice(connection: psycopg.Connection, function: MartObject) -> None:
     connection.execute(
         sql.SQL("GRANT EXECUTE ON FUNCTION {} TO {}").format(sql.SQL(target), _grantees(function))
     )
-    connection.execute(write_choice(function.name, arguments, names, result))
+    connection.execute(
+        write_choice(function.name, arguments, names, result, has_names=function.metadata.has_names)
+    )
 
 
 def _finish_view(connection: psycopg.Connection, view: MartObject) -> None:

@@ -34,11 +34,13 @@ def write_key(values: Mapping[str, sql.Composable]) -> sql.Composable:
     return sql.SQL("jsonb_strip_nulls(jsonb_build_object({}))").format(sql.SQL(", ").join(pairs))
 
 
-def write_choice(name: str, arguments: str, names: Sequence[str], result: str) -> sql.Composed:
+def write_choice(
+    name: str, arguments: str, names: Sequence[str], result: str, *, has_names: bool
+) -> sql.Composed:
     """Write the function that returns kept rows, or computes them.
 
     `arguments` and `result` are what PostgreSQL writes for the function that computes, and `names` are the
-    names of its arguments.
+    names of its arguments. With `has_names`, the rows have names that not every reader may see.
     """
     values = {each: sql.Identifier(name, each) for each in names}
     key, archive = write_key(values), values["archive"]
@@ -50,7 +52,7 @@ def write_choice(name: str, arguments: str, names: Sequence[str], result: str) -
     return sql.SQL(
         "CREATE FUNCTION {function}({arguments}) RETURNS {result} LANGUAGE sql STABLE PARALLEL SAFE"
         " AS $choice$"
-        " SELECT kept.* FROM mart.answers"
+        " SELECT kept.* FROM {answers} AS answers"
         " CROSS JOIN LATERAL jsonb_to_recordset(answers.answer) AS kept {columns}"
         " WHERE answers.function_name = {name} AND answers.arguments = {key}"
         " AND ({archive} IS NULL OR answers.archive = {archive}) AND mart.is_answered({which})"
@@ -59,6 +61,7 @@ def write_choice(name: str, arguments: str, names: Sequence[str], result: str) -
         " $choice$"
     ).format(
         function=sql.Identifier("mart", name),
+        answers=sql.Identifier("mart", "kept_names" if has_names else "answers"),
         computed=sql.Identifier("mart", name_computed(name)),
         arguments=sql.SQL(arguments),
         result=sql.SQL(result),

@@ -4,6 +4,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from tapewise.schema.access.roles import NAMES
+
 _Sentence = Annotated[str, Field(min_length=1)]
 
 
@@ -83,6 +85,11 @@ class Metadata(BaseModel):
             if name not in LOG_FACTS:
                 raise ValueError(f"'{name}' is not one of the facts of logs: {', '.join(LOG_FACTS)}")
         return needs
+
+    @property
+    def has_names(self) -> bool:
+        """Whether the object shows names of people or files, which not every reader may see."""
+        return self.grants == [NAMES]
 
     @property
     def gives(self) -> str:

@@ -394,6 +394,8 @@ kept_answers = sa.Table(
     sa.Column("answer", JSONB, nullable=False),
     sa.Column("took_s", DOUBLE_PRECISION, nullable=False),
     instant("computed_at"),
+    # Whether the rows have names of accounts or paths, which not every reader may see.
+    sa.Column("has_names", sa.Boolean, nullable=False),
     sa.UniqueConstraint("archive_id", "function_name", "arguments", name="kept_answers_archive_id_key"),
     schema="studies",
     comment="One row per archive, function of mart and arguments whose answer is kept",

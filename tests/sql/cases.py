@@ -309,6 +309,7 @@ _DEFAULTS: dict[str, Row] = {
         "answer": "[]",
         "took_s": 1.0,
         "computed_at": "2000-02-01T00:00:00Z",
+        "has_names": False,
     },
     "prepared_envelopes": {
         "preparation_id": 1,

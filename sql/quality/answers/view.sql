@@ -7,6 +7,7 @@ SELECT
     kept_answers.arguments,
     jsonb_array_length(kept_answers.answer) AS row_count,
     kept_answers.answer,
+    kept_answers.has_names,
     kept_answers.took_s,
     kept_answers.state = archive_states.state AS is_current,
     kept_answers.computed_at

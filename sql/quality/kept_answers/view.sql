@@ -14,7 +14,8 @@ SELECT
     answers.function_name,
     answers.arguments,
     answers.state,
-    answers.answer,
+    CASE WHEN NOT answers.has_names THEN answers.answer END AS answer,
+    answers.has_names,
     answers.took_s,
     answers.computed_at
 FROM answers
