@@ -23,9 +23,10 @@ times of each page are added up.
 import argparse
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, LiteralString
 
 import duckdb
 import psycopg
@@ -59,6 +60,25 @@ LEFT_OUT = {"class_days", "drive_hours", "drives_busy", "mount_days", "mount_fai
 # A query that takes longer than this runs only once, because the minimum matters only for short ones.
 ENOUGH_MS = 2_000
 
+# What is copied to DuckDB.
+COPIED: dict[str, LiteralString] = {
+    "transfers": """
+        SELECT transfers.id AS transfer_id, interface, direction, class_of_service, user_id, host_id,
+            hosts.name AS client, account, archive_path, file_key, size_bytes, duration_s,
+            coalesce(rate_bytes_per_s, size_bytes / nullif(duration_s, 0)) AS rate, status_code, is_failed,
+            is_time_ambiguous, is_duration_coarse, is_size_saturated, started_at, ended_at
+        FROM core.transfers LEFT JOIN core.hosts ON host_id = hosts.id""",
+    "requests": """
+        SELECT transfer_id, interface, direction, class_of_service, user_id, client, file_key, size_bytes,
+            duration_s, open_s, coalesce(is_failed, false) AS is_failed, is_cached,
+            coalesce(submitted_at, started_at, ended_at) AS asked_at, ended_at
+        FROM mart.requests WHERE transfer_id IS NOT NULL""",
+    "deletes": """
+        SELECT file_key, happened_at FROM core.namespace_events
+        WHERE kind = 'delete' AND NOT is_failed AND file_key IS NOT NULL""",
+    "copies": """
+        SELECT size_bytes, happened_at FROM core.namespace_events WHERE kind = 'copy' AND NOT is_failed""",
+}
 # The same queries in DuckDB, over the rows of core.transfers.
 PEERS = {
     "daily_activity": """
@@ -184,26 +204,27 @@ def measure_disk(warehouse: Warehouse) -> dict[str, int]:
 
 
 def copy_to_duckdb(home: Path, peer: Path) -> None:
-    """Copy the transfers into a new DuckDB database."""
+    """Copy the transfers, requests, deletes and copies into a new DuckDB database."""
     with (
         open_ready_warehouse(read_settings(home=home)) as warehouse,
         warehouse.connect(Role.OWNER) as connection,
         duckdb.connect(peer) as duck,
     ):
-        csv = peer.with_suffix(".csv")
-        with (
-            csv.open("wb") as file,
-            connection.cursor().copy(
-                "COPY (SELECT interface, direction, class_of_service, user_id, host_id, file_key, size_bytes,"
-                " duration_s, is_failed, is_time_ambiguous, is_duration_coarse, is_size_saturated, ended_at"
-                " FROM core.transfers) TO STDOUT (FORMAT csv, HEADER)"
-            ) as copy,
-        ):
+        for name, query in COPIED.items():
+            copy_rows(connection, query, duck, name)
+
+
+def copy_rows(
+    connection: psycopg.Connection, query: LiteralString, duck: duckdb.DuckDBPyConnection, name: str
+) -> None:
+    """Make the table `name` in DuckDB from what a query gives in PostgreSQL."""
+    duck.execute("SET enable_progress_bar = false")
+    with tempfile.NamedTemporaryFile(suffix=".csv") as file:
+        with connection.cursor().copy(f"COPY ({query}) TO STDOUT (FORMAT csv, HEADER)") as copy:
             for piece in copy:
                 file.write(piece)
-        duck.execute("SET enable_progress_bar = false")
-        duck.execute(f"CREATE TABLE transfers AS FROM read_csv('{csv}')")
-        csv.unlink()
+        file.flush()
+        duck.execute(f"CREATE TABLE {name} AS FROM read_csv('{file.name}', sample_size = -1)")
 
 
 def print_answers(

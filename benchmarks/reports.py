@@ -2,36 +2,41 @@
 
     python -m benchmarks.reports --rows 10000000 --keep FOLDER --refresh
 
-makes up the warehouse of `benchmarks.answers`, or uses the one that is in FOLDER, and asks each function
-about all time, without filters. The measure is the CPU time of the backend (a single process), and that of
-DuckDB in one thread, for questions that are short in DuckDB's SQL. The age says how long ago an answer was
-computed that is kept (decision 0049), prepared (0026) or counted (0027); all others are computed when they
-are asked for. A question that takes longer than `--timeout` seconds is cancelled; then its time begins with
-`>`. With `--limit-s`, the exit status is 1 if an answer takes longer.
+makes up the warehouse of `benchmarks.answers` and one of as many files on tapes (`benchmarks.tape_rows`), or
+uses those that are in FOLDER, and asks each function about all time, without filters
+(`benchmarks.questions`). The measure is the CPU time of the backend (a single process), and that of DuckDB in
+one thread. The ratio is that of the two. The age says how long ago an answer was computed that is kept
+(decision 0049), prepared (0026) or counted (0027); all others are computed when they are asked for. A
+question that takes longer than `--timeout` seconds is cancelled; then its time begins with `>`. With
+`--limit-s`, the exit status is 1 if an answer takes longer.
 
 With `--refresh`, everything is prepared and kept first, as `tapewise refresh` does, and the CPU time and the
 temporary files that each of these answers took are printed.
 
-Functions with a row for each transfer, request, burst, recall or retry are left out.
+Functions that list rows (one for each transfer, request, burst, session or gap) are asked about a day,
+because nobody reads ten million rows (decision 0068).
 """
 
 import argparse
 import sys
 import time
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import LiteralString
 
 import duckdb
 import psycopg
 from psycopg import sql
 
-from benchmarks.answers import ARCHIVE, copy_to_duckdb, fill, measure_duckdb
+from benchmarks.answers import ARCHIVE, copy_rows, copy_to_duckdb, fill, measure_duckdb
 from benchmarks.lines import WEEKS
 from benchmarks.load import run_apart, working_folder
+from benchmarks.questions import LISTINGS, QUESTIONS, TAPE_QUESTIONS, Question
 from benchmarks.small_files import read_stat
-from tapewise.ingest.upkeep.kept_answers import Call, find_stale_calls, keep_answers, write_arguments
+from benchmarks.tape_rows import fill_tapes
+from tapewise.ingest.upkeep.kept_answers import find_stale_calls, keep_answers, write_arguments
 from tapewise.ingest.upkeep.preparations import find_stale, prepare
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.settings import read_settings
@@ -39,158 +44,18 @@ from tapewise.schema.tables.mart import read_mart
 from tapewise.schema.tables.upgrade import open_ready_warehouse
 from tapewise.schema.writing.file_counts import refresh_files
 
-KEPT = {each.name: each.metadata.kept for each in read_mart()}
-
-
-@dataclass(frozen=True)
-class Question:
-    """A call without filters, and the same question in DuckDB, if it is short."""
-
-    call: Call
-    peer: str | None = None
-
-    @property
-    def is_kept(self) -> bool:
-        """Whether `tapewise refresh` keeps the answer."""
-        return dict(self.call.given) in [dict(each) for each in KEPT[self.call.function]]
-
-
-def ask(function: str, peer: str | None = None, **given: str) -> Question:
-    """Make a question; `given` are texts."""
-    return Question(Call(ARCHIVE, function, tuple((name, f"'{text}'") for name, text in given.items())), peer)
-
-
-# In the order of what they are about: recalls, load, drives, mounts, room, cold data, copies on tape, cache,
-# failures, shares, sizes, rates and bursts. No log of the benchmark reports drives or mounts, so for these,
-# it shows what they cost without any.
-QUESTIONS = [
-    ask("recall_latencies"),
-    ask("recall_batches"),
-    ask("load_over_time", """
-        SELECT epoch(hour), sum(epoch(least(ended_at, hour + INTERVAL 1 HOUR) - greatest(started_at, hour)))
-        FROM (
-            SELECT started_at, ended_at,
-                unnest(generate_series(date_trunc('hour', started_at), ended_at, INTERVAL 1 HOUR)) AS hour
-            FROM (SELECT ended_at, ended_at - to_microseconds((duration_s * 1e6)::bigint) AS started_at
-                FROM transfers WHERE duration_s > 0)
-        ) GROUP BY ALL"""),
-    ask("load_over_time", period="day"),
-    ask("load_over_time", period="month"),
-    ask("concurrency", """
-        SELECT under_way, sum(epoch(lasting)) FROM (
-            SELECT sum(step) OVER in_time AS under_way, lead(moment) OVER in_time - moment AS lasting FROM (
-                SELECT ended_at - to_microseconds((duration_s * 1e6)::bigint) AS moment, 1 AS step
-                FROM transfers WHERE duration_s > 0
-                UNION ALL SELECT ended_at, -1 FROM transfers WHERE duration_s > 0
-            ) WINDOW in_time AS (ORDER BY moment)
-        ) GROUP BY ALL"""),
-    ask("drive_usage"),
-    ask("drives_busy"),
-    ask("drive_hours"),
-    ask("mount_steps"),
-    ask("repack_waits"),
-    ask("mount_days"),
-    ask("mount_failures"),
-    ask("room"),
-    ask("growth", period="month"),
-    ask("growth_forecast"),
-    ask("compute_forecast"),
-    ask("cold_data", """
-        SELECT floor(log10(greatest(idle_s, 1))) AS bin, count(*), sum(size_bytes) FROM (
-            SELECT max(size_bytes) AS size_bytes,
-                epoch((SELECT max(ended_at) FROM transfers) - max(ended_at)) AS idle_s
-            FROM transfers WHERE NOT is_failed GROUP BY file_key
-        ) GROUP BY ALL"""),
-    ask("access_ages"),
-    ask("file_fates"),
-    ask("time_to_tape"),
-    ask("not_on_tape"),
-    ask("cache_hits"),
-    ask("hits_by_age"),
-    ask("working_sets", """
-        SELECT day, count(*), sum(size_bytes) FROM (
-            SELECT (ended_at AT TIME ZONE 'America/Los_Angeles')::date AS day, max(size_bytes) AS size_bytes
-            FROM transfers WHERE NOT is_failed GROUP BY day, file_key
-        ) GROUP BY ALL"""),
-    ask("popularity", """
-        SELECT get_count, count(*) FROM (
-            SELECT count(*) AS get_count FROM transfers WHERE NOT is_failed AND direction = 'get'
-            GROUP BY file_key
-        ) GROUP BY ALL"""),
-    ask("file_successors"),
-    ask("successor_figures", """
-        SELECT count(*), count(*) FILTER (next_key <> file_key AND pause_s <= 60) FROM (
-            SELECT file_key, lead(file_key) OVER of_user AS next_key,
-                epoch(lead(started_at) OVER of_user - ended_at) AS pause_s
-            FROM (SELECT *, ended_at - to_microseconds((duration_s * 1e6)::bigint) AS started_at
-                FROM transfers WHERE direction = 'get' AND NOT is_failed AND file_key IS NOT NULL)
-            WINDOW of_user AS (PARTITION BY user_id ORDER BY started_at)
-        )"""),
-    ask("open_times", grouped_by="{}"),
-    ask("stage_times"),
-    ask("stage_time_laws"),
-    ask("failures", """
-        SELECT interface, count(*), count(*) FILTER (is_failed) FROM transfers GROUP BY ALL"""),
-    ask("failures", grouped_by="{code}"),
-    ask("shares", """
-        SELECT user_id, count(*), sum(size_bytes) FROM transfers WHERE NOT is_failed GROUP BY ALL"""),
-    ask("shares", ranked_by="bytes"),
-    ask("shares", """
-        SELECT host_id, count(*), sum(size_bytes) FROM transfers WHERE NOT is_failed GROUP BY ALL""",
-        shared_by="client"),
-    ask("shares", shared_by="client", ranked_by="bytes"),
-    ask("shares", """
-        SELECT class_of_service, count(*), sum(size_bytes) FROM transfers WHERE NOT is_failed GROUP BY ALL""",
-        shared_by="class_of_service"),
-    ask("daily_activity", """
-        SELECT (ended_at AT TIME ZONE 'America/Los_Angeles')::date AS day, count(*), sum(size_bytes),
-            sum(duration_s)
-        FROM transfers GROUP BY ALL""",
-        grouped_by="{}"),
-    ask("transfer_sizes", """
-        SELECT length(size_bytes::text) AS digits, count(*), sum(size_bytes)
-        FROM transfers WHERE NOT is_failed GROUP BY ALL"""),
-    ask("small_file_tax"),
-    ask("request_figures", """
-        SELECT direction, count(*), avg(duration_s), stddev(duration_s), min(duration_s), max(duration_s),
-            quantile_disc(duration_s, [0.01, 0.05, 0.1, 0.5, 0.9, 0.95, 0.99])
-        FROM transfers WHERE NOT is_failed GROUP BY ALL"""),
-    ask("transfer_rates", """
-        SELECT interface, direction, count(*), min(size_bytes / duration_s), max(size_bytes / duration_s),
-            avg(size_bytes / duration_s), quantile_disc(size_bytes / duration_s, [0.1, 0.5, 0.9])
-        FROM transfers WHERE NOT is_failed AND size_bytes > 0 AND duration_s > 0 GROUP BY ALL"""),
-    ask("tape_rates"),
-    ask("lower_envelopes"),
-    ask("residual_blocks"),
-    ask("week_profiles"),
-    ask("interarrivals", """
-        SELECT interface, direction, count(*), quantile_disc(gap_s, [0.01, 0.1, 0.5, 0.9, 0.99]) FROM (
-            SELECT interface, direction, epoch(ended_at
-                - lag(ended_at) OVER (PARTITION BY interface, direction ORDER BY ended_at)) AS gap_s
-            FROM transfers
-        ) GROUP BY ALL"""),
-    ask("session_figures", """
-        SELECT interface, count(*) FROM (
-            SELECT interface, epoch(started_at - max(ended_at) OVER (
-                PARTITION BY user_id, interface, host_id ORDER BY started_at
-                ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)) AS gap_s
-            FROM (
-                SELECT *, ended_at - to_microseconds((duration_s * 1e6)::bigint) AS started_at FROM transfers
-            )
-        ) WHERE gap_s IS NULL OR gap_s > 900 GROUP BY ALL"""),
-    ask("arrival_dispersion", """
-        SELECT interface, direction, bin_s, var_samp(transfer_count) / avg(transfer_count) FROM (
-            SELECT interface, direction, bin_s, floor(epoch(ended_at) / bin_s) AS bin,
-                count(*) AS transfer_count
-            FROM transfers, (VALUES (60), (600), (3600), (86400)) AS bins (bin_s) GROUP BY ALL
-        ) GROUP BY ALL"""),
-]  # fmt: skip
+TAPES_COPIED: dict[str, LiteralString] = {
+    "mounts": "SELECT * FROM core.mounts",
+    "operations": "SELECT * FROM core.tape_operations",
+}
+METADATA = {each.name: each.metadata for each in read_mart()}
 
 
 def main() -> None:
-    """Make the warehouse, ask the questions, and print a table."""
+    """Make the warehouses, ask the questions, and print a table."""
     arguments = parse_arguments(
-        "Measure functions that reports and analysts ask, with DuckDB beside.", "lines of all logs together"
+        "Measure functions that reports and analysts ask, with DuckDB beside.",
+        "lines of all logs together, and files on tapes",
     )
     slow_count = 0
     with working_folder(arguments.keep) as folder:
@@ -198,30 +63,58 @@ def main() -> None:
         if not peer.exists():
             fill(home, folder, arguments.rows, WEEKS)
             run_apart(copy_to_duckdb, home, peer)
-        with (
-            open_ready_warehouse(read_settings(home=home)) as warehouse,
-            duckdb.connect(peer, read_only=True, config={"threads": 1}) as duck,
-        ):
-            if arguments.refresh:
-                refresh(warehouse)
-            stale = find_stale_calls(warehouse, ARCHIVE)
-            print(f"{'CPU time in s':42}{'Tapewise':>10}{'DuckDB':>10}  age")
-            for question in QUESTIONS:
-                if question.call.function not in (arguments.only or [question.call.function]):
-                    continue
-                # In a connection of its own, so that each pays for its plan.
-                with warehouse.connect(Role.READER, autocommit=True) as reader:
-                    reader.execute("SET max_parallel_workers_per_gather = 0")
-                    reader.execute(f"SET statement_timeout = '{arguments.timeout}s'".encode())
-                    taken_s, is_whole, age = answer(reader, question, is_current=question.call not in stale)
-                peer_s = (
-                    "" if question.peer is None else f"{measure_duckdb(duck, question.peer, 1) / 1e3:.2f}"
-                )
-                sign = " " if is_whole else ">"
-                print(f"{question.call.describe():42}{sign}{taken_s:9.2f}{peer_s:>10}  {age}", flush=True)
-                slow_count += not is_whole or taken_s > (arguments.limit_s or float("inf"))
+        slow_count += ask_all(home, peer, [*QUESTIONS, *LISTINGS], arguments)
+        home, peer = folder / "tapes", folder / "tapes.duckdb"
+        if not peer.exists():
+            run_apart(fill_home, home, arguments.rows)
+            run_apart(copy_tapes, home, peer)
+        slow_count += ask_all(home, peer, TAPE_QUESTIONS, arguments)
     if slow_count:
         sys.exit(f"{slow_count} answers took too long")
+
+
+def ask_all(home: Path, peer: Path, questions: Sequence[Question], arguments: argparse.Namespace) -> int:
+    """Ask a warehouse and DuckDB, and print a line for each question; return how many took too long."""
+    slow_count = 0
+    with (
+        open_ready_warehouse(read_settings(home=home)) as warehouse,
+        duckdb.connect(peer, read_only=True, config={"threads": 1}) as duck,
+    ):
+        if arguments.refresh:
+            refresh(warehouse)
+        stale = find_stale_calls(warehouse, ARCHIVE)
+        print(f"{'CPU time in s':58}{'Tapewise':>10}{'DuckDB':>10}{'ratio':>8}  age")
+        for question in questions:
+            if question.call.function not in (arguments.only or [question.call.function]):
+                continue
+            taken_s, is_whole, age = answer_apart(
+                warehouse, question, arguments.timeout, is_current=question.call not in stale
+            )
+            compared = ""
+            if question.peer is not None:
+                peer_s = measure_duckdb(duck, question.peer, 1) / 1e3
+                compared = f"{peer_s:10.2f}{taken_s / peer_s:8.2f}"
+            sign = " " if is_whole else ">"
+            print(f"{question.call.describe():58}{sign}{taken_s:9.2f}{compared:18}  {age}", flush=True)
+            slow_count += not is_whole or taken_s > (arguments.limit_s or float("inf"))
+    return slow_count
+
+
+def answer_apart(
+    warehouse: Warehouse, question: Question, timeout_s: int, *, is_current: bool
+) -> tuple[float, bool, str]:
+    """Ask a question in a connection of its own, so that each pays for its plan; see `answer`."""
+    sees_names = METADATA[question.call.function].has_names
+    with closing(warehouse.connect_reader(sees_names=sees_names, autocommit=True)) as reader:
+        reader.execute("SET max_parallel_workers_per_gather = 0")
+        reader.execute(sql.SQL("SET statement_timeout = {}").format(timeout_s * 1000))
+        return answer(reader, question, is_current=is_current)
+
+
+def is_kept(question: Question) -> bool:
+    """Whether `tapewise refresh` keeps the answer."""
+    kept = METADATA[question.call.function].kept
+    return dict(question.call.given) in [dict(each) for each in kept]
 
 
 def parse_arguments(description: str, rows: str) -> argparse.Namespace:
@@ -256,8 +149,8 @@ def answer(reader: psycopg.Connection, question: Question, *, is_current: bool) 
         is_whole = False
     taken_s = (int(schedstat.read_text().split()[0]) - begin) / 1e9
     moments = [row[columns.index("computed_at")] for row in rows] if "computed_at" in columns else []
-    word = "counted" if call.function in ("access_ages", "growth") else "prepared"
-    if question.is_kept and is_current:
+    word = "prepared" if call.function in ("lower_envelopes", "residual_blocks", "residuals") else "counted"
+    if is_kept(question) and is_current:
         word = "kept"
         moments = [
             computed_at
@@ -309,6 +202,23 @@ def refresh_each(warehouse: Warehouse) -> Iterable[str]:
         warehouse, find_stale_calls(warehouse, ARCHIVE), deadline=time.monotonic() + 1e6
     ):
         yield f"{kept.call.describe()}, {kept.row_count:,} rows{'' if kept.is_kept else ', too many to keep'}"
+
+
+def fill_home(home: Path, rows: int) -> None:
+    """Make a warehouse with so many files on tapes."""
+    with open_ready_warehouse(read_settings(home=home)) as warehouse:
+        fill_tapes(warehouse, ARCHIVE, rows)
+
+
+def copy_tapes(home: Path, peer: Path) -> None:
+    """Copy mounts and operations into a new DuckDB database."""
+    with (
+        open_ready_warehouse(read_settings(home=home)) as warehouse,
+        warehouse.connect(Role.OWNER) as connection,
+        duckdb.connect(peer) as duck,
+    ):
+        for name, query in TAPES_COPIED.items():
+            copy_rows(connection, query, duck, name)
 
 
 if __name__ == "__main__":

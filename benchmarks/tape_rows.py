@@ -28,10 +28,12 @@ DRIVES, VOLUMES, FILES_A_MOUNT, RECALLED_FILES = 40, 20_000, 4, 3_000_000
 RECALL_RATIO, REPACKER_RATIO, FAILED_RATIO, UNANSWERED_RATIO = 0.5, 0.1, 0.01, 0.005
 
 
-def fill_tapes(warehouse: Warehouse, archive: str, operation_count: int) -> None:
-    """Write about `operation_count` operations and their mounts, from 2023-01-01 on."""
+def fill_tapes(
+    warehouse: Warehouse, archive: str, operation_count: int, *, month_count: int = MONTHS
+) -> None:
+    """Write about `operation_count` operations and their mounts, in so many months from 2023-01-01 on."""
     rng = np.random.default_rng(43)
-    starts_on = [date(2023 + month // 12, month % 12 + 1, 1) for month in range(MONTHS + 1)]
+    starts_on = [date(2023 + month // 12, month % 12 + 1, 1) for month in range(month_count + 1)]
     counts = {"mounts": 0, "tape_operations": 0}
     with closing(warehouse.connect(Role.OWNER, autocommit=True)) as owner:
         archive_id = _make_source(owner, archive)
@@ -39,7 +41,7 @@ def fill_tapes(warehouse: Warehouse, archive: str, operation_count: int) -> None
             owner.execute("SELECT core.make_partitions(%s, %s)", [table, starts_on])
         for month, (begin, end) in enumerate(pairwise(starts_on)):
             stays, files = _draw_month(
-                rng, begin, end, operation_count // MONTHS, 1 + month * operation_count
+                rng, begin, end, operation_count // month_count, 1 + month * operation_count
             )
             counts["mounts"] += _write(owner, mounts, stays, archive_id)
             counts["tape_operations"] += _write(owner, tape_operations, files, archive_id)

@@ -14,61 +14,20 @@ on tape show what they cost without any.
 """
 
 import sys
-from pathlib import Path
 
 import duckdb
-from psycopg import sql
 
 from benchmarks.answers import ARCHIVE, measure_duckdb
 from benchmarks.load import run_apart, working_folder
-from benchmarks.reports import Question, answer, ask, parse_arguments, refresh
-from benchmarks.tape_rows import WEEK, fill_tapes
+from benchmarks.questions import TAPE_QUESTIONS, Question
+from benchmarks.reports import answer_apart, copy_tapes, fill_home, parse_arguments, refresh
+from benchmarks.tape_rows import WEEK
 from tapewise.ingest.upkeep.kept_answers import Call, find_stale_calls
-from tapewise.schema.database import Role
 from tapewise.schema.settings import read_settings
 from tapewise.schema.tables.mart import read_mart
 from tapewise.schema.tables.upgrade import open_ready_warehouse
 
 TAKES_DRIVE = {each.name for each in read_mart() if "drive" in (each.metadata.arguments or {})}
-
-QUESTIONS = [
-    ask("drive_usage", """
-        SELECT tape_type, requester, count(*), sum(transfer_count), sum(size_bytes),
-            sum(epoch(last_event_at - first_event_at)), sum(epoch(positioned_at - first_event_at))
-        FROM mounts WHERE drive IS NOT NULL GROUP BY ALL"""),
-    ask("drives_busy", """
-        SELECT busy, sum(epoch(lasting)) FROM (
-            SELECT sum(step) OVER in_time AS busy, lead(moment) OVER in_time - moment AS lasting FROM (
-                SELECT first_event_at AS moment, 1 AS step FROM mounts WHERE drive IS NOT NULL
-                UNION ALL SELECT last_event_at, -1 FROM mounts WHERE drive IS NOT NULL
-            ) WINDOW in_time AS (ORDER BY moment)
-        ) GROUP BY ALL"""),
-    ask("drive_hours", period="day"),
-    ask("mount_days", """
-        SELECT (first_event_at AT TIME ZONE 'Europe/Berlin')::date AS day, tape_type, count(*),
-            count(DISTINCT vsn), count(*) FILTER (next_at - dismounted_at <= INTERVAL 1 HOUR)
-        FROM (SELECT *, lead(first_event_at) OVER (PARTITION BY vsn ORDER BY first_event_at) AS next_at
-            FROM mounts WHERE drive IS NOT NULL)
-        GROUP BY ALL"""),
-    ask("mount_failures"),
-    ask("mount_steps", """
-        SELECT tape_type, quantile_disc(epoch(positioned_at - received_at), [0.1, 0.5, 0.9, 0.95, 0.99]),
-            quantile_disc(epoch(transferred_at - positioned_at), [0.1, 0.5, 0.9, 0.95, 0.99])
-        FROM operations GROUP BY ALL"""),
-    ask("repack_waits"),
-    ask("small_file_tax"),
-    ask("tape_rates", """
-        SELECT tape_type, task, count(*), sum(size_bytes),
-            quantile_disc(size_bytes / epoch(transferred_at - positioned_at), [0, 0.1, 0.5, 0.9, 1])
-        FROM operations WHERE NOT is_failed GROUP BY ALL"""),
-    ask("recall_latencies", """
-        SELECT count(*), quantile_disc(epoch(transferred_at - received_at), [0.5, 0.9, 0.95, 0.99])
-        FROM operations WHERE task = 'stage' AND requester = 'client' AND NOT is_failed"""),
-    ask("recall_batches"),
-    ask("failures"),
-    ask("time_to_tape"),
-    ask("not_on_tape"),
-]  # fmt: skip
 
 
 def main() -> None:
@@ -78,7 +37,7 @@ def main() -> None:
     )
     slow_count = 0
     with working_folder(arguments.keep) as folder:
-        home, peer = folder / "home", folder / "peer.duckdb"
+        home, peer = folder / "tapes", folder / "tapes.duckdb"
         if not home.exists():
             run_apart(fill_home, home, arguments.rows)
         if not peer.exists():
@@ -92,7 +51,7 @@ def main() -> None:
             stale = find_stale_calls(warehouse, ARCHIVE)
             heads = "".join(f"{head:>10}" for head in ("all time", "a week", "a drive", "DuckDB"))
             print(f"{'CPU time in s':34}{heads}  age of all time")
-            for question in QUESTIONS:
+            for question in TAPE_QUESTIONS:
                 if question.call.function not in (arguments.only or [question.call.function]):
                     continue
                 cells, ages = [], []
@@ -100,11 +59,9 @@ def main() -> None:
                     if "drive" in dict(each.call.given) and each.call.function not in TAKES_DRIVE:
                         cells.append(f"{'':>10}")
                         continue
-                    # In a connection of its own, so that each pays for its plan.
-                    with warehouse.connect(Role.READER, autocommit=True) as reader:
-                        reader.execute("SET max_parallel_workers_per_gather = 0")
-                        reader.execute(sql.SQL("SET statement_timeout = {}").format(arguments.timeout * 1000))
-                        taken_s, is_whole, age = answer(reader, each, is_current=each.call not in stale)
+                    taken_s, is_whole, age = answer_apart(
+                        warehouse, each, arguments.timeout, is_current=each.call not in stale
+                    )
                     cells.append(f"{'' if is_whole else '>'}{taken_s:.2f}".rjust(10))
                     ages.append(age)
                     if each is question:
@@ -120,36 +77,6 @@ def narrow(question: Question, given: dict[str, str]) -> Question:
     """Return the same question with further arguments, in SQL."""
     call = question.call
     return Question(Call(call.archive, call.function, (*call.given, *given.items())))
-
-
-def fill_home(home: Path, rows: int) -> None:
-    """Make a warehouse with so many files."""
-    with open_ready_warehouse(read_settings(home=home)) as warehouse:
-        fill_tapes(warehouse, ARCHIVE, rows)
-
-
-def copy_tapes(home: Path, peer: Path) -> None:
-    """Copy mounts and operations into a new DuckDB database."""
-    with (
-        open_ready_warehouse(read_settings(home=home)) as warehouse,
-        warehouse.connect(Role.OWNER) as connection,
-        duckdb.connect(peer) as duck,
-    ):
-        duck.execute("SET enable_progress_bar = false")
-        csv = peer.with_suffix(".csv")
-        for name, table in (("mounts", "mounts"), ("operations", "tape_operations")):
-            with (
-                csv.open("wb") as file,
-                connection.cursor().copy(
-                    sql.SQL("COPY (SELECT * FROM core.{}) TO STDOUT (FORMAT csv, HEADER)").format(
-                        sql.Identifier(table)
-                    )
-                ) as copy,
-            ):
-                for piece in copy:
-                    file.write(piece)
-            duck.execute(f"CREATE TABLE {name} AS FROM read_csv('{csv}')")
-            csv.unlink()
 
 
 if __name__ == "__main__":

@@ -46,6 +46,7 @@ def test_the_list_has_a_line_for_each_by_topic() -> None:
         "user_names",
         "account_usage()",
         "project_cold_data()",
+        "kept_names",
         "project_shares()",
     ]
 
