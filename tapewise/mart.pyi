@@ -247,6 +247,7 @@ class Mart:
         arguments: Values = None,
         row_count: Values = None,
         answer: Values = None,
+        has_names: Values = None,
         took_s: Values = None,
         is_current: Values = None,
         computed_at: Values = None,
@@ -264,8 +265,10 @@ class Mart:
             kind: kind of archive (measured, synthetic, simulated)
             function_name: name of the function
             arguments: all arguments but the archive, by name; those that are null are left out
-            row_count: number of rows of the answer
-            answer: the rows, as an array of objects
+            row_count: number of rows of the answer; null if they have names
+            answer: the rows, as an array of objects; null if they have names, which mart.kept_names
+                shows
+            has_names: whether the rows have names of accounts or paths
             took_s: how long it took to compute
             is_current: whether nothing has changed since that the answer depends on
                 (mart.archive_states); else it is not used
@@ -3520,7 +3523,8 @@ class Mart:
 
         Gets, with the age of the data that they read. The age is counted from the put of the version
         that was read, even if it has been renamed since; an overwrite resets it. Reads all events of
-        the archive from the beginning.
+        the archive from the beginning. The function lists single gets, so it is not meant for all time:
+        mart.access_ages has the ages of all gets.
 
         Args:
             archive: only this archive (null = all)
@@ -4628,9 +4632,11 @@ class Mart:
         gap that crosses an edge of the range is returned whole, so it also appears in the result for
         the adjacent range. To measure such gaps, the query also reads a margin of a day (or shortest_s,
         if that is longer) before `since` and after `until`. A gap that extends beyond the margin is cut
-        off there and flagged is_edge. A transfer that was under way at `until` and ended after the
-        margin is not seen. No gaps are reported before the first transfer in the warehouse, after the
-        last one, or in a period that the archive has forgotten (`tapewise forget`).
+        off there and flagged is_edge. Gaps of less than 20 minutes are looked for among all transfers,
+        so give a range with shortest_s below 600; those of all time that last 600 s or more are kept by
+        `tapewise refresh`. A transfer that was under way at `until` and ended after the margin is not
+        seen. No gaps are reported before the first transfer in the warehouse, after the last one, or in
+        a period that the archive has forgotten (`tapewise forget`).
 
         Args:
             archive: only this archive (null = all)
@@ -4965,6 +4971,7 @@ class Mart:
         arguments: Values = None,
         state: Values = None,
         answer: Values = None,
+        has_names: Values = None,
         took_s: Values = None,
         computed_at: Values = None,
     ) -> pl.DataFrame:
@@ -4981,13 +4988,43 @@ class Mart:
             function_name: name of the function
             arguments: all arguments but the archive, by name; those that are null are left out
             state: what the archive held, as in mart.archive_states
-            answer: the rows, as an array of objects
+            answer: the rows, as an array of objects; null if they have names, which mart.kept_names
+                shows
+            has_names: whether the rows have names of accounts or paths
             took_s: how long it took to compute
             computed_at: when it was computed
 
         In SQL:
 
             SELECT function_name, answer -> 0 AS first_row FROM mart.kept_answers WHERE archive = 'hpss'
+        """
+
+    def kept_names(
+        self,
+        *,
+        archive: Values = None,
+        kind: Values = None,
+        function_name: Values = None,
+        arguments: Values = None,
+        answer: Values = None,
+    ) -> pl.DataFrame:
+        """One row per archive, function and arguments whose answer is kept and has names.
+
+        The rows of those kept answers that have names of accounts or paths; only for people who may see
+        names. mart.answers says how old they are, and whether they are used.
+
+        Each column is also an argument: a value, or a list of values, that rows must have there.
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            function_name: name of the function
+            arguments: all arguments but the archive, by name; those that are null are left out
+            answer: the rows, as an array of objects
+
+        In SQL:
+
+            SELECT function_name, answer -> 0 AS first_row FROM mart.kept_names WHERE archive = 'hpss'
         """
 
     def line_fates(
@@ -8785,8 +8822,8 @@ class Mart:
         Transfers that the filter of the envelope leaves out (filtered_count of mart.lower_envelopes)
         have no row. For more than 300,000 transfers, the function uses the line that `tapewise refresh`
         has prepared (is_prepared), and returns no rows if none was prepared for these transfers
-        (mart.envelope_choices). It still reads all of them, so choose a range. mart.residual_blocks has
-        their mean and 99th percentile by size.
+        (mart.envelope_choices). The function lists single transfers and reads all of the range, so it
+        is not meant for all time: mart.residual_blocks has their mean and 99th percentile by size.
 
         Args:
             archive: only this archive (null = all)
@@ -8853,7 +8890,8 @@ class Mart:
         the same user (by the same persona, if the user is not known) with the same file_key or, if the
         failed one has none, with the same size; or one of the same job. It ends after the failed
         transfer, or at the same time if it succeeded. Retries are looked for among the transfers that
-        the arguments select.
+        the arguments select. Of all time, they are kept by `tapewise refresh` if no more than 100,000
+        transfers failed.
 
         Args:
             archive: only this archive (null = all)
@@ -12319,8 +12357,9 @@ class Mart:
         what they moved. Others are all transfers of the archive, whatever their direction, client or
         class of service, and whether they failed or not. A transfer that ended when this one began, or
         began when it ended, is no neighbour. Transfers that took no time, or whose start is unknown,
-        have no row and are no neighbours. All transfers of the range have to be sorted, so give a
-        range: a day of 165,000 transfers takes 1.2 s of CPU time, a week of 1.2 million 8 s.
+        have no row and are no neighbours. The function lists single transfers, so it is not meant for
+        all time (mart.concurrency and mart.load_over_time are): all transfers of the range have to be
+        sorted, and a day of 165,000 transfers takes 1.2 s of CPU time, a week of 1.2 million 8 s.
 
         Args:
             archive: only this archive (null = all)
@@ -12828,9 +12867,10 @@ class Mart:
     ) -> pl.DataFrame:
         """One row per burst.
 
-        Batches of requests of one user, as divided by mart.burst_requests. All requests of the range
-        have to be sorted, so give a range: a day of 165,000 transfers takes 1 s of CPU time, a week of
-        1.2 million 7 s, and eight weeks of 9.3 million 56 s.
+        Batches of requests of one user, as divided by mart.burst_requests. The function lists single
+        bursts, so it is not meant for all time (mart.user_shares and mart.week_profiles count them):
+        all requests of the range have to be sorted, and a day of 165,000 transfers takes 1 s of CPU
+        time, a week of 1.2 million 7 s, and eight weeks of 9.3 million 56 s.
 
         Args:
             archive: only this archive (null = all)
@@ -12962,7 +13002,8 @@ class Mart:
         one interface, without a pause of more than pause_s. No log of FTP records when a session began
         or ended, so the lists of directories before the first transfer, and the time after the last,
         are not known. Failed transfers belong to their session. Transfers without a user or a time of
-        day are in none. All transfers of the range have to be sorted, so give a range: a day of 165,000
+        day are in none. The function lists single sessions, so it is not meant for all time
+        (mart.session_figures is): all transfers of the range have to be sorted, and a day of 165,000
         transfers takes 0.6 s of CPU time, a week of 1.2 million 5 s, and eight weeks of 9.3 million 35
         s.
 

@@ -3,20 +3,25 @@
 import time
 from collections import Counter
 from collections.abc import Callable
+from contextlib import closing
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
+from psycopg import errors
 
 from tapewise.ingest.sources.archives import drop_archive
 from tapewise.ingest.sources.site_events import CONFIG_CHANGES, OUTAGES, add_event, remove_event
+from tapewise.ingest.upkeep import kept_answers
 from tapewise.ingest.upkeep.client_counts import count_clients
 from tapewise.ingest.upkeep.kept_answers import Call, find_stale_calls, keep_answers
 from tapewise.ingest.upkeep.retention import forget_detail
 from tapewise.ingest.upkeep.source_drops import drop_source
 from tapewise.ingest.upkeep.source_replacements import replace_source
 from tapewise.schema.database import Role, Warehouse
+from tapewise.schema.errors import DatabaseError
 from tapewise.schema.tables.mart import read_mart
 from tapewise.schema.tables.mart_answers import name_computed
 from tests.conftest import NOW
@@ -24,6 +29,8 @@ from tests.integration.test_preparations import write_log
 from tests.integration.test_second_passes import LINES
 
 KEPT = {each.name: each for each in read_mart() if each.metadata.kept}
+WITH_NAMES = {name for name, each in KEPT.items() if each.metadata.has_names}
+WITH_NAMES |= {name_computed(name) for name in WITH_NAMES}
 
 
 def refresh(warehouse: Warehouse, calls: list[Call]) -> int:
@@ -31,7 +38,7 @@ def refresh(warehouse: Warehouse, calls: list[Call]) -> int:
 
 
 def ask(warehouse: Warehouse, function: str, given: str, *, zone: str = "UTC") -> Counter[str]:
-    with warehouse.connect(Role.READER) as reader:
+    with closing(warehouse.connect_reader(sees_names=function in WITH_NAMES)) as reader:
         reader.execute("SELECT set_config('TimeZone', %s, false)", [zone])
         rows = reader.execute(f"SELECT t::text FROM mart.{function}({given}) AS t".encode()).fetchall()
     return Counter(row for (row,) in rows)
@@ -113,6 +120,64 @@ def test_any_change_ends_what_is_kept(held: Warehouse, load: Any, tmp_path: Path
         drop_archive(owner, "test")
         owner.commit()
         assert owner.execute("SELECT count(*) FROM studies.kept_answers").fetchone() == (0,)
+
+
+def test_names_are_kept_for_those_who_see_names(
+    warehouse: Warehouse, load: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = "/home/canary/x"
+    line = f"Mon Nov 03 10:00:00 1997 a1.example.org hsi 1 7\tLH\t0\t0.10\t5\t5.0\t4\tx\t{path}\tproject9\n"
+    (tmp_path / "log").write_text(line)
+    load(tmp_path / "log", "hsi")
+
+    # The login of a site's own server may not see names.
+    def refuse(self: Warehouse, *, sees_names: bool, autocommit: bool = False) -> psycopg.Connection:
+        assert sees_names
+        raise DatabaseError("login 'x' may not see the names of users and files")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Warehouse, "connect_reader", refuse)
+        left = {call.function for call in find_stale_calls(warehouse, None, least_rows=1)}
+        assert left == KEPT.keys() - WITH_NAMES
+
+    calls = [call for call in find_stale_calls(warehouse, None, least_rows=1) if call.function in WITH_NAMES]
+    assert len(calls) == sum(len(KEPT[name].metadata.kept) for name in WITH_NAMES & KEPT.keys())
+    computed = ask(warehouse, "computed_project_shares", "shared_by => 'path'")
+    assert refresh(warehouse, calls) == len(calls)
+    assert "canary" in next(iter(computed))
+    assert ask(warehouse, "project_shares", "shared_by => 'path'") == computed
+    with warehouse.connect(Role.OWNER) as owner:
+        owner.execute(
+            "UPDATE studies.kept_answers SET answer = replace(answer::text, 'canary', 'kept')::jsonb"
+        )
+    assert "kept" in next(iter(ask(warehouse, "project_shares", "shared_by => 'path'")))
+
+    with closing(warehouse.connect(Role.READER, autocommit=True)) as reader:
+        for view in ("answers", "kept_answers"):
+            rows = reader.execute(f"SELECT answer, t::text FROM mart.{view} AS t".encode()).fetchall()
+            assert [answer for answer, _ in rows] == [None] * len(calls)
+            assert not any("kept/" in text or "project9" in text for _, text in rows)
+        for name in ("mart.kept_names", "mart.project_shares()", "mart.computed_project_shares()"):
+            with pytest.raises(errors.InsufficientPrivilege):
+                reader.execute(f"SELECT * FROM {name}".encode())
+
+    # What is forgotten is not kept either.
+    forget_detail(warehouse, "test", date(1998, 1, 1), now=datetime(2026, 1, 1, tzinfo=UTC))
+    with warehouse.connect(Role.OWNER) as owner:
+        assert owner.execute("SELECT count(*) FROM studies.kept_answers").fetchone() == (0,)
+
+
+def test_an_answer_of_too_many_rows_is_not_kept(held: Warehouse, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept_answers, "MOST_ROWS", 3)
+    deadline = time.monotonic() + 600
+    calls = [Call("test", "concurrency"), Call("test", "load_over_time")]
+    found = {each.call.function: each for each in keep_answers(held, calls, deadline=deadline)}
+    assert found["load_over_time"].row_count == 4
+    assert not found["load_over_time"].is_kept
+    assert found["concurrency"].row_count == len(ask(held, "computed_concurrency", "")) <= 3
+    with held.connect(Role.OWNER) as owner:
+        rows = owner.execute("SELECT function_name FROM studies.kept_answers").fetchall()
+    assert rows == [("concurrency",)]
 
 
 @pytest.mark.study("ingest", "schema", "sql")

@@ -645,7 +645,7 @@ def test_the_reading_role_sees_no_name_anywhere(database: psycopg.Connection) ->
             "envelope_preparations": [{}],
             "prepared_envelopes": [{}],
             "prepared_blocks": [{}],
-            "kept_answers": [{}],
+            "kept_answers": [{}, {"function_name": "canaries", "answer": '["canary"]', "has_names": True}],
         },
     )
     database.execute("SET ROLE tapewise_reader")
