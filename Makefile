@@ -181,7 +181,7 @@ bench-growth: $(VENV)/dev.stamp  ## measure what a line costs in warehouses of 1
 	$(BIN)/python -m benchmarks.growth
 
 .PHONY: bench-reports
-bench-reports: $(VENV)/dev.stamp  ## measure what each report of 10 million transfers takes, with DuckDB beside (6 GB of disk, half an hour)
+bench-reports: $(VENV)/dev.stamp  ## measure what each report of 10 million transfers, and of as many files on tapes, takes, with DuckDB beside (12 GB of disk, two hours)
 	$(BIN)/python -m benchmarks.reports --refresh --limit-s 2
 
 .PHONY: bench-tapes

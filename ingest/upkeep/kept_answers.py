@@ -1,9 +1,9 @@
 """Computes and keeps the answers of functions of `mart` that take long, for all time of each archive.
 
-`kept` in the metadata of a function lists its calls. An answer is computed by the reading role, or, if its rows
-have names, by a reader who sees names, and stored by the loading role, which cannot read `mart`.
-`mart.archive_states` says what an archive held in the snapshot of the answer; a function returns the answer as
-long as that is the same.
+`kept` in the metadata of a function lists its calls. An answer is computed by the reading role, or, if its
+rows have names, by a reader who sees names, and stored by the loading role, which cannot read `mart`.
+`mart.archive_states` says what an archive held in the snapshot of the answer; a function returns the answer
+as long as that is the same.
 """
 
 import time
@@ -66,7 +66,8 @@ def find_stale_calls(
 ) -> list[Call]:
     """Return the calls whose answers are missing or out of date, of archives with so many rows.
 
-    On a site's own server, calls whose rows have names are left out unless the login of `reader_url` sees names.
+    On a site's own server, calls whose rows have names are left out unless the login of `reader_url` sees
+    names.
     """
     with closing(warehouse.connect(Role.LOADER)) as loader:
         names = loader.execute(

@@ -13,10 +13,11 @@ import pytest
 
 from benchmarks.answers import ARCHIVE, COPIED, copy_rows
 from benchmarks.lines import ZONE, write_lines
-from benchmarks.questions import QUESTIONS, TAPE_QUESTIONS, Question
+from benchmarks.questions import LISTINGS, QUESTIONS, TAPE_QUESTIONS, Question
 from benchmarks.reports import TAPES_COPIED
 from benchmarks.tape_rows import fill_tapes
 from tapewise.schema.database import Role, Warehouse
+from tapewise.schema.tables.mart import read_mart
 
 pytestmark = pytest.mark.study("sql", "benchmarks")
 
@@ -24,6 +25,19 @@ pytestmark = pytest.mark.study("sql", "benchmarks")
 LINES = {"nft": 3_000, "hsi": 6_000, "pftp": 3_000}
 WEEKS = 2
 FILES, MONTHS = 4_000, 3
+
+
+def test_every_kept_answer_is_asked_for() -> None:
+    asked = {(each.function, each.call.given) for each in (*QUESTIONS, *TAPE_QUESTIONS)}
+    kept = {(each.name, tuple(call.items())) for each in read_mart() for call in each.metadata.kept}
+    # The page of the morning asks for these, and has a benchmark of its own.
+    assert kept - asked == {("morning_attempts", ())}
+
+
+def test_functions_that_are_only_asked_about_a_day_say_that_they_list_rows() -> None:
+    said = {each.name: each.metadata.summary for each in read_mart()}
+    for question in LISTINGS:
+        assert "not meant for all time" in said[question.function] or question.function == "idle_intervals"
 
 
 def test_transfers(warehouse: Warehouse, load: Any, tmp_path: Path) -> None:
