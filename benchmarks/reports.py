@@ -60,13 +60,15 @@ def main() -> None:
     slow_count = 0
     with working_folder(arguments.keep) as folder:
         home, peer = folder / "home", folder / "peer.duckdb"
-        if not peer.exists():
+        if not home.exists():
             fill(home, folder, arguments.rows, WEEKS)
+        if not peer.exists():
             run_apart(copy_to_duckdb, home, peer)
         slow_count += ask_all(home, peer, [*QUESTIONS, *LISTINGS], arguments)
         home, peer = folder / "tapes", folder / "tapes.duckdb"
-        if not peer.exists():
+        if not home.exists():
             run_apart(fill_home, home, arguments.rows)
+        if not peer.exists():
             run_apart(copy_tapes, home, peer)
         slow_count += ask_all(home, peer, TAPE_QUESTIONS, arguments)
     if slow_count:
