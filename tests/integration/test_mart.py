@@ -572,6 +572,7 @@ def test_names_are_granted_to_no_other_role() -> None:
     assert {each.name for each in OBJECTS if each.metadata.grants != ["tapewise_reader"]} == {
         "user_names",
         "account_usage",
+        "kept_names",
         "project_cold_data",
         "project_shares",
         "transfer_names",
