@@ -26,13 +26,18 @@ LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
 -- A version that begins with a transfer has its number. Copies and renames are in no list of names. The range
--- is repeated for the names, so that months outside it are not read.
-WITH transfer_names AS (
+-- is repeated for the names, so that months outside it are not read. Materialized, because the planner expects
+-- few files, and would look for the name of each in turn.
+WITH transfer_names AS MATERIALIZED (
     SELECT found.*
     FROM mart.transfer_names AS found
     WHERE
         found.ended_at >= coalesce(project_cold_data.since, timestamptz '-infinity')
         AND found.ended_at < coalesce(project_cold_data.until, timestamptz 'infinity')
+        AND CASE project_cold_data.held_by
+            WHEN 'account' THEN found.account
+            WHEN 'path' THEN found.archive_path
+        END IS NOT NULL
 ),
 
 files AS (
