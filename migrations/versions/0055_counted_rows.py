@@ -5,7 +5,7 @@ from pathlib import Path
 from tapewise.migrations.statements import run
 
 revision = "0055"
-down_revision = "0053"
+down_revision = "0054"
 
 
 def upgrade() -> None:
