@@ -25,9 +25,9 @@ CREATE FUNCTION mart.project_cold_data(
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
--- A version that begins with a transfer has its number. Copies and renames are in no list of names. The range
--- is repeated for the names, so that months outside it are not read. Materialized, because the planner expects
--- few files, and would look for the name of each in turn.
+-- A version that begins with a transfer has its number. Copies and renames are in no list of names. The
+-- range is repeated for the names, so that months outside it are not read. Materialized, because the planner
+-- expects few files, and would look for the name of each in turn.
 WITH transfer_names AS MATERIALIZED (
     SELECT found.*
     FROM mart.transfer_names AS found
