@@ -55,8 +55,14 @@ def shrink(chart: dict[str, Any], rows: list[dict[str, Any]], axis: str) -> None
         else:
             # In a stack of several, each count is 0 or 1.
             share = row[key] / (max(most, -least) or 1)
-            least_share = 3 if "MEMORY" in params["y_axis_format"] else 1 / 2000
-            row[key] = int(share > 0.9) if is_count else share * least_share
+            row[key] = int(share > 0.9) if is_count else share * find_small(params["y_axis_format"])
+
+
+def find_small(number_format: str) -> float:
+    """Return the largest value of an axis that is small for this format: bytes, money in cents, others."""
+    if "MEMORY" in number_format:
+        return 3
+    return 1 if number_format.endswith("f") else 1 / 2000
 
 
 def answer_shrunken(route: Route, charts: dict[int, dict[str, Any]]) -> None:
