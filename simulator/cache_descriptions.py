@@ -124,13 +124,13 @@ def _list_columns(rows: Sequence[tuple["CacheMisses", "DiskRun | None", bool]]) 
             "misses": (of.miss_count, ","),
             "miss ratio": (of.miss_count / of.get_count if of.get_count else None, ".4f"),
             "missed": (format_size(of.miss_bytes), ""),
-            "too large": (of.too_large_count or None, ","),
+            "too large": (of.too_large_count if is_any_too_large else None, ","),
             "no room": (of.crowded_count if is_crowded else None, ","),
             "plain LRU": (of.plain_miss_count, ","),
         }
         if is_other:
             cells = dict.fromkeys(cells, (None, ""))
-        cells["left out"] = (getattr(run, "left_out_get_count", None) or None, ",")
+        cells["left out"] = (getattr(run, "left_out_get_count", None) if is_any_left_out else None, ",")
         cells["placed by"] = (run.placement if run is not None and is_run_placed else None, "")
         cells |= {title: (getattr(run, name, None), form) for name, (title, form) in _RUN_COLUMNS.items()}
         named = {"pool": of.pool or "", "policy": of.policy, "disk": format_size(of.capacity_bytes)}
@@ -138,7 +138,10 @@ def _list_columns(rows: Sequence[tuple["CacheMisses", "DiskRun | None", bool]]) 
             name: "" if value is None else format(value, form) for name, (value, form) in cells.items()
         }
 
+    # A column is shown if any line has something in it; then 0 is a number like others.
     is_crowded = any(of.crowded_count for of, _, _ in rows)
+    is_any_too_large = any(of.too_large_count for of, _, _ in rows)
+    is_any_left_out = any(run.left_out_get_count for _, run, _ in rows if run is not None)
     lines = [list_cells(of, run, is_other=is_other) for of, run, is_other in rows]
     columns = {name: [line[name] for line in lines] for name in lines[0]}
     always = ("policy", "disk", "misses", "miss ratio", "missed")

@@ -107,5 +107,5 @@ class TypedNumber(click.FloatRange):
         """Parse the number; anything else is wrong usage."""
         number = float(super().convert(value, param, ctx))
         if not math.isfinite(number):
-            self.fail(f"'{value}' is not a number", param, ctx)
+            self.fail(f"'{value}' is not a finite number", param, ctx)
         return number

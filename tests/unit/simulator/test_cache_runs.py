@@ -151,8 +151,9 @@ def test_made_up_logs_are_said(kind: str, is_said: bool, monkeypatch, capsys) ->
     monkeypatch.setattr(plans, "plan_run", lambda *_, **__: "plan")
     monkeypatch.setattr(caches_cli, "describe_plan", lambda _: ["the plan"])
     monkeypatch.setattr(cache_runs, "run_disks", lambda *_, **__: iter(()))
+    warehouse: Any = "warehouse"
     machine: Any = SimpleNamespace(trace_columns=(), failures=None)
-    caches_cli._run("warehouse", "hpss", None, machine, machine, {}, 1, is_silent=False)  # type: ignore[arg-type]
+    caches_cli._run(warehouse, "hpss", None, machine, machine, {}, 1, is_silent=False)
     shown = capsys.readouterr().out
     assert "the plan" in shown
     assert ("the requests are made up" in shown) == is_said
