@@ -95,11 +95,15 @@ $(TOOLS)/supercronic: $(TOOLS)/supercronic-$(SUPERCRONIC_VERSION)
 compose-check: $(VENV)/dev.stamp $(SUPERSET)/stamp  ## check docker-compose.yml and the alerts with the libraries of Compose and Prometheus, and run the services without Docker
 	TAPEWISE_TEST_STUDIES_ONE_IN=$${TAPEWISE_TEST_STUDIES_ONE_IN:-1} $(BIN)/python -m pytest tests/compose
 
-.PHONY: test
-test: $(VENV)/dev.stamp  ## run the tests on PostgreSQL 18 and those of the database on 16; studies of code that has not changed take turns
+.PHONY: test test-18 test-16
+test: test-18 test-16  ## run the tests on PostgreSQL 18 and those of the database on 16; studies of code that has not changed take turns
+
+test-18: $(VENV)/dev.stamp
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --ignore tests/dashboards --ignore tests/compose --ignore tests/report_pages
-	@# Only the SQL and the migrations depend on the server's version: the other tests need not run twice.
-	TAPEWISE_TEST_POSTGRES=16 $(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" tests/sql/test_cases.py \
+
+# Only the SQL and the migrations depend on the server's version, so the other tests need not run twice.
+test-16: $(VENV)/dev.stamp
+	TAPEWISE_TEST_POSTGRES=16 $(BIN)/python -m pytest -m "not slow" tests/sql/test_cases.py \
 		tests/migrations tests/integration/test_mart.py tests/integration/test_simulation.py
 
 .PHONY: check
