@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from tapewise.simulator.capacities import format_size
+from tapewise.simulator.capacities import format_count, format_size
 from tapewise.simulator.descriptions import style_warning
 from tapewise.simulator.locks import Locks
 
@@ -60,7 +60,8 @@ def describe_misses(found: Sequence["CacheMisses"], locks: Locks | None, runs: R
     if first.pool is not None:
         yield f"Pool {first.pool}; the other pools have the size and the rules of the machine file."
     yield (
-        f"{first.get_count:,} gets. {first.first_count:,} of them are the first use of their file in the log,"
+        f"{format_count(first.get_count, 'get')}. {first.first_count:,} of them"
+        f" {'is' if first.first_count == 1 else 'are'} the first use of their file in the log,"
         " so any disk misses them."
     )
     if locks:
@@ -71,8 +72,9 @@ def describe_misses(found: Sequence["CacheMisses"], locks: Locks | None, runs: R
     crowded_count = max(each.crowded_count or 0 for each in found)
     if crowded_count:
         yield style_warning(
-            f"up to {crowded_count:,} puts and gets found no room (column no room): too many files were"
-            " locked. A real disk would let them wait, so it is too small for these locks"
+            f"up to {format_count(crowded_count, 'put or get', 'puts and gets')} found no room (column no"
+            " room): too many files were locked. A real disk would let them wait, so it is too small for"
+            " these locks"
         )
     if any(each.too_large_count for each in found):
         yield style_warning(
@@ -126,7 +128,7 @@ def _list_columns(rows: Sequence[tuple["CacheMisses", "DiskRun | None", bool]]) 
             "missed": (format_size(of.miss_bytes), ""),
             "too large": (of.too_large_count if is_any_too_large else None, ","),
             "no room": (of.crowded_count if is_crowded else None, ","),
-            "plain LRU": (of.plain_miss_count, ","),
+            "without locks": (of.plain_miss_count, ","),
         }
         if is_other:
             cells = dict.fromkeys(cells, (None, ""))

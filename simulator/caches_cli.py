@@ -16,7 +16,7 @@ from tapewise.schema.moments import TypedTime
 from tapewise.schema.settings import Settings
 from tapewise.schema.tables.upgrade import open_ready_warehouse
 from tapewise.simulator.cache_descriptions import Runs, describe_misses, write_json
-from tapewise.simulator.capacities import Sizes, TypedNumber, TypedSizes
+from tapewise.simulator.capacities import Sizes, TypedNumber, TypedSizes, format_count
 from tapewise.simulator.descriptions import describe_plan, style_warning
 from tapewise.simulator.disks import DiskPool
 from tapewise.simulator.inputs import describe_options, read_archive
@@ -196,7 +196,8 @@ def cache(
             )
     if uses.left_out_count:
         click.echo(
-            f"Left out: {uses.left_out_count:,} gets: the logs do not say which file they read, or its size.",
+            f"Left out: {format_count(uses.left_out_count, 'get')}: the logs do not say which file was read,"
+            " or its size.",
             err=True,
         )
     lines = write_json(found, locks, runs) if as_json else describe_misses(found, locks, runs)

@@ -95,9 +95,9 @@ def format_size(size_bytes: int) -> str:
     return f"{value:.3g} {units[0]}"
 
 
-def format_count(count: int, noun: str) -> str:
-    """Write how many there are of what a regular noun means: `1 file`, `2,000 files`."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+def format_count(count: int, one: str, more: str | None = None) -> str:
+    """Write how many there are: `1 file`, `2,000 files`, or with a verb: `1 get misses`, `2 gets miss`."""
+    return f"{count:,} {one if count == 1 else more or f'{one}s'}"
 
 
 class TypedNumber(click.FloatRange):

@@ -22,7 +22,7 @@ from tapewise.schema.tables.upgrade import open_ready_warehouse
 from tapewise.schema.texts import escape_controls
 from tapewise.simulator.archives import check_name
 from tapewise.simulator.caches_cli import cache
-from tapewise.simulator.capacities import TypedNumber, TypedSize
+from tapewise.simulator.capacities import TypedNumber, TypedSize, format_count
 from tapewise.simulator.comparisons_cli import compare
 from tapewise.simulator.descriptions import describe_plan, describe_run, get_run, list_runs
 from tapewise.simulator.figures_cli import figure
@@ -288,8 +288,9 @@ def list_command(settings: Settings, as_json: bool) -> None:
             continue
         click.echo(
             escape_controls(
-                f"{each.archive}: {each.job_count:,} requests of {each.demand} {each.demand_name} on"
-                f" {each.machine}, seed {each.seed}, made {each.simulated_at:%Y-%m-%d %H:%M}Z"
+                f"{each.archive}: {format_count(each.job_count, 'request')} of {each.demand}"
+                f" {each.demand_name} on {each.machine}, seed {each.seed},"
+                f" made {each.simulated_at:%Y-%m-%d %H:%M}Z"
             )
         )
     if not runs and not as_json:

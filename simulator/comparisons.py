@@ -12,6 +12,7 @@ import psycopg
 from psycopg.rows import dict_row
 
 from tapewise.schema.errors import SimulationError
+from tapewise.simulator.capacities import format_count
 from tapewise.simulator.descriptions import find_warnings
 from tapewise.simulator.periods import Period
 
@@ -244,7 +245,8 @@ def _find_archive(cursor: psycopg.Cursor[dict[str, Any]], name: str) -> dict[str
     row["warnings"] = find_warnings(row.pop("totals") or {})
     if unfinished_count := row.pop("unfinished_count"):
         raise SimulationError(
-            f"{unfinished_count:,} requests of archive '{name}' never ended: means of the others say nothing",
+            f"{format_count(unfinished_count, 'request')} of archive '{name}' never ended: means of the"
+            " others say nothing",
             hint="Drop it and simulate again: `tapewise simulate run` reports what they wait for.",
         )
     if row.pop("steady_at") is None and row["kind"] == "simulated":

@@ -77,9 +77,9 @@ def find_warnings(totals: Mapping[str, Any]) -> list[str]:
     if not displaced_count:
         return []
     return [
-        f"{displaced_count:,} files that were on disk at the start found no room on the machine's disk and"
-        f" began on tape; {totals['displaced_staged_count']:,} of {totals['staged_count']:,} stages are the"
-        " first of such a file"
+        f"{format_count(displaced_count, 'file that was', 'files that were')} on disk at the start found no"
+        f" room on the machine's disk and began on tape; {totals['displaced_staged_count']:,} of"
+        f" {format_count(totals['staged_count'], 'stage is', 'stages are')} the first of such a file"
     ]
 
 
@@ -91,14 +91,16 @@ def style_warning(text: str) -> str:
 def describe_machine(machine: Machine) -> Iterator[str]:
     """Yield a summary of a machine, line by line."""
     yield escape_controls(f"  {machine.title}")
-    yield f"  {machine.ports.count:,} ports, of which a user gets {machine.users.limit_count:,} at a time"
-    yield f"  disk: {format_size(machine.disk.capacity_bytes)} on {machine.disk.chain_count:,} chains"
+    ports = format_count(machine.ports.count, "port")
+    yield f"  {ports}, of which a user gets {machine.users.limit_count:,} at a time"
+    chains = format_count(machine.disk.chain_count, "chain")
+    yield f"  disk: {format_size(machine.disk.capacity_bytes)} on {chains}"
     yield from map(escape_controls, _describe_limits(machine))
     if failures := machine.failures:
         ratio = failures.ratio if isinstance(failures.ratio, str) else f"{failures.ratio:.2%}"
         yield (
             f"  failures: {ratio} of the tries; the next try after {failures.retry_after_s:g} s, at most"
-            f" {failures.most_retries:,} times"
+            f" {format_count(failures.most_retries, 'time')}"
         )
     if purge := machine.purge:
         yield (
@@ -123,8 +125,8 @@ def describe_machine(machine: Machine) -> Iterator[str]:
     if isinstance(tapes := machine.tapes, Library):
         yield from _describe_library(tapes)
     elif tapes:
-        where = f"{len(tapes.silos):,} silos on {tapes.chain_count:,} chains"
-        yield f"  tapes: {tapes.drive_count:,} drives in {where}"
+        where = f"{format_count(len(tapes.silos), 'silo')} on {format_count(tapes.chain_count, 'chain')}"
+        yield f"  tapes: {format_count(tapes.drive_count, 'drive')} in {where}"
         yield _describe_store(tapes.store)
     else:
         yield "  tapes: none"
@@ -204,8 +206,11 @@ def describe_plan(plan: "Plan") -> Iterator[str]:
     given, held = plan.given, plan.held
     if displaced_count := len(held.displaced_files):
         yield style_warning(
-            f"{displaced_count:,} files that were on disk at the start find no room on the machine's disk and"
-            " begin on tape"
+            format_count(
+                displaced_count,
+                "file that was on disk at the start finds no room on the machine's disk and begins on tape",
+                "files that were on disk at the start find no room on the machine's disk and begin on tape",
+            )
         )
     yield from _describe_measured(plan.options, is_changed=plan.is_disk_changed)
     used_ratio = int(held.inventory["size_bytes"].sum()) / plan.machine.disk.capacity_bytes
@@ -219,22 +224,30 @@ def describe_plan(plan: "Plan") -> Iterator[str]:
         yield f"  left out: {count:,} {reason}"
     if given.unknown_origin_count:
         yield (
-            f"  for {given.unknown_origin_count:,} gets it is unknown where their file was:"
-            " they are assumed to find it on disk"
+            f"  for {format_count(given.unknown_origin_count, 'get')} it is unknown where the file was:"
+            " assumed to be on disk"
         )
     if plan.demand.early_get_count or plan.demand.overwriting_count:
         yield (
-            f"  {plan.demand.early_get_count:,} gets come before the put of their file, and read what was"
-            f" there; {plan.demand.overwriting_count:,} puts overwrite a file, which takes room until purged"
+            "  "
+            + format_count(
+                plan.demand.early_get_count,
+                "get comes before the put of its file, and reads what was there; ",
+                "gets come before the put of their file, and read what was there; ",
+            )
+            + format_count(plan.demand.overwriting_count, "put overwrites", "puts overwrite")
+            + " a file, which takes room until purged"
         )
     gates = plan.demand.gates
     for column, count in gates.unknown_counts.items():
-        yield f"  the {column} of {count:,} requests is unknown: limits.{column} does not limit them"
+        requests = format_count(count, "request")
+        yield f"  the {column} of {requests} is unknown: limits.{column} does not limit them"
     for place in gates.absent:
         yield escape_controls(f"  {place} concerns no request")
     measured_count = plan.options.get("measured_outage_count")
     if measured_count is not None:
-        yield f"  outages as measured: {measured_count:,} were recorded in that time (`tapewise outages add`)"
+        recorded = format_count(measured_count, "was", "were")
+        yield f"  outages as measured: {recorded} recorded in that time (`tapewise outages add`)"
     yield from _describe_ghosts(plan)
 
 
@@ -243,7 +256,8 @@ def _describe_measured(options: Mapping[str, Any], *, is_changed: bool) -> Itera
     if not count:
         return
     text = (
-        f"the log does not say which file {count:,} gets read: they find it where it was measured or assumed"
+        f"the log does not say which file {format_count(count, 'get reads', 'gets read')}:"
+        f" {'it finds' if count == 1 else 'they find'} it where it was measured or assumed"
     )
     if is_changed:
         yield style_warning(f"{text}, although the disk is another one")
@@ -256,7 +270,8 @@ def _describe_ghosts(plan: "Plan") -> Iterator[str]:
         return
     asked, found = plan.ghosts, plan.calibration
     yield (
-        f"  {asked.asked_count:,} files were there before the log: the time of each one's last use is drawn"
+        f"  {format_count(asked.asked_count, 'file was', 'files were')} there before the log: the time"
+        " of each one's last use is drawn"
         f" from the log's own intervals, of which a share of {plan.options['tail']:.3f}"
         " is taken to be longer than the log"
     )
@@ -271,7 +286,7 @@ def _describe_ghosts(plan: "Plan") -> Iterator[str]:
         )
         return
     yield (
-        f"    calibrated on the first two thirds: {found.get_count:,} gets, hit ratio"
+        f"    calibrated on the first two thirds: {format_count(found.get_count, 'get')}, hit ratio"
         f" {found.simulated_ratio:.3f}, measured {found.measured_ratio:.3f}"
     )
     outside = [check for check in found.checks if not check.is_within]
@@ -293,7 +308,7 @@ def _list_outside(outside: Sequence["Check"]) -> Iterator[str]:
     for check in outside:
         yield (
             f"      {check.group}: {check.simulated_ratio:.3f}, measured {check.measured_ratio:.3f}"
-            f" ({check.low_ratio:.3f} to {check.high_ratio:.3f}) of {check.get_count:,} gets"
+            f" ({check.low_ratio:.3f} to {check.high_ratio:.3f}) of {format_count(check.get_count, 'get')}"
         )
 
 
@@ -342,8 +357,10 @@ def describe_run(connection: psycopg.Connection, run: RunSummary) -> Iterator[st
         yield from _describe_placement(totals["tapes"], run)
     if totals.get("failed_try_count"):
         yield (
-            f"  {totals['failed_try_count']:,} tries of transfers failed; {totals['given_up_count']:,}"
-            " requests were given up, or their file was (in the table, failed tries are part of transfer)"
+            f"  {format_count(totals['failed_try_count'], 'try', 'tries')} of transfers failed;"
+            f" {format_count(totals['given_up_count'], 'request was', 'requests were')} given up, or"
+            f" {'its' if totals['given_up_count'] == 1 else 'their'} file was (in the table, failed tries are"
+            " part of transfer)"
         )
     if warm_up := run.options.get("queue_warm_up"):
         yield _describe_warm_up(warm_up, run.began_at, zone)
@@ -374,7 +391,8 @@ def describe_run(connection: psycopg.Connection, run: RunSummary) -> Iterator[st
 
 
 def _describe_pool(pool: DiskPoolTotals) -> str:
-    hits = "no gets" if pool.hit_ratio is None else f"{pool.hit_ratio:.2%} of {pool.get_count:,} gets hit"
+    gets = format_count(pool.get_count, "get")
+    hits = "no gets" if pool.hit_ratio is None else f"{pool.hit_ratio:.2%} of {gets} hit"
     return (
         f"  pool {pool.name} of {format_size(pool.capacity_bytes)}:"
         f" {format_count(pool.request_count, 'request')}, {hits};"
@@ -387,9 +405,10 @@ def _describe_bracket(options: Mapping[str, Any]) -> Iterator[str]:
     if counts:
         tail = options["tail"]
         yield (
-            f"  in the whole run, {counts['own']:,} gets miss, if a share of {tail:.3f} of the intervals"
-            f" between uses is longer than the log; {counts['least']:,} with {min(tail, LEAST_TAIL):.2f}, and"
-            f" {counts['most']:,} with {max(tail, MOST_TAIL):.2f} and none of those files on disk"
+            f"  in the whole run, {format_count(counts['own'], 'get misses', 'gets miss')}, if a share of"
+            f" {tail:.3f} of the intervals between uses is longer than the log; {counts['least']:,} with"
+            f" {min(tail, LEAST_TAIL):.2f}, and {counts['most']:,} with {max(tail, MOST_TAIL):.2f} and none"
+            " of those files on disk"
         )
     exchange = options.get("exchange")
     if counts and exchange:
@@ -397,12 +416,12 @@ def _describe_bracket(options: Mapping[str, Any]) -> Iterator[str]:
         more = max(0, missed - counts["own"])
         in_days = f", nine tenths of them in the first {days:,.1f} days" if more else ""
         yield (
-            f"  if this disk had replaced the measured one when the log began, {missed:,} gets would miss:"
-            f" {more:,} more{in_days}"
+            f"  if this disk had replaced the measured one when the log began, {format_count(missed, 'get')}"
+            f" would miss: {more:,} more{in_days}"
         )
     if options.get("evident_count"):
         yield (
-            f"  of {options['evident_count']:,} first gets of files from before the log,"
+            f"  of {format_count(options['evident_count'], 'first get')} of files from before the log,"
             f" {options['agreeing_count']:,} found in this run what was measured"
         )
 
@@ -457,10 +476,11 @@ def _describe_levels(levels: Mapping[str, Level]) -> Iterator[str]:
 
 
 def _describe_outages(outages: Outages) -> str:
+    before = format_count(outages.worst_before_count, "unfinished request")
     text = (
-        f"  {outages.what} out of service {outages.outage_count:,} times, {outages.total_s / 3600:,.1f} h in"
-        f" all; the worst began with {outages.worst_before_count:,} unfinished requests and ended with"
-        f" {outages.worst_after_count:,}"
+        f"  {outages.what} out of service {format_count(outages.outage_count, 'time')},"
+        f" {outages.total_s / 3600:,.1f} h in all; the worst began with {before} and"
+        f" ended with {outages.worst_after_count:,}"
     )
     if outages.longest_drain_s is None:
         return f"{text}; it was never back to as few as before"
@@ -522,8 +542,8 @@ def _describe_warm_up(warm_up: Mapping[str, float], began_at: datetime, zone: Zo
     settled_at = _show(began_at + timedelta(seconds=warm_up["until_s"]), zone)
     return (
         f"{queues}, and {warm_up['settled_wait_s']:,.2f} s after the first"
-        f" {warm_up['left_out_count']:,} requests, until {settled_at}: their warm-up (MSER-5), or the load"
-        " changed"
+        f" {format_count(int(warm_up['left_out_count']), 'request')}, until {settled_at}: their warm-up"
+        " (MSER-5), or the load changed"
     )
 
 
@@ -543,7 +563,7 @@ def _describe_placement(tapes: Mapping[str, Any], run: RunSummary) -> Iterator[s
         "recall_wait_s": sum(tapes[name] or 0.0 for name in names) if tapes["recall_count"] else None,
     }
     yield "  The truth is likely between: " + "; ".join(
-        f"by {each['placement']} {each['mount_count']:,} mounts"
+        f"by {each['placement']} {format_count(each['mount_count'], 'mount')}"
         + ("" if each["recall_wait_s"] is None else f", and a recall waits {each['recall_wait_s']:,.1f} s")
         for each in (own, other)
     )
@@ -557,9 +577,10 @@ def _describe_hits(connection: psycopg.Connection, run: RunSummary) -> Iterator[
     ).fetchone()
     if found is not None:  # there are gets
         hit_ratio, hit_count, joined_count, miss_count = found
+        hits = format_count(hit_count, "get found its file", "gets found their file")
         yield (
-            f"  Hit ratio {hit_ratio:.1%}: {hit_count:,} gets found their file on disk, {joined_count:,}"
-            f" joined a stage of another, {miss_count:,} started one"
+            f"  Hit ratio {hit_ratio:.1%}: {hits} on disk, {joined_count:,} joined a stage of another,"
+            f" {miss_count:,} started one"
         )
 
 

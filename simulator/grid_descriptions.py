@@ -94,7 +94,7 @@ def _describe_filling(names: Sequence[str], results: Sequence[Result]) -> Iterat
             in_days = f", nine tenths of them in the first {days:,.1f} days" if counts[0] else ""
             yield (
                 f"  {name}: if this disk had replaced the measured one when the log began,"
-                f" {counts[0]:,.0f} more gets would miss{in_days}"
+                f" {format_count(int(counts[0]), 'more get')} would miss{in_days}"
             )
 
 

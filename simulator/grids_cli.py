@@ -20,6 +20,7 @@ from tapewise.schema.settings import Settings
 from tapewise.schema.tables.upgrade import open_ready_warehouse
 from tapewise.schema.texts import escape_controls
 from tapewise.simulator.archives import check_name
+from tapewise.simulator.capacities import format_count
 from tapewise.simulator.descriptions import describe_plan, style_warning
 from tapewise.simulator.inputs import (
     Requests,
@@ -213,8 +214,9 @@ def list_fewer(given: Requests, variants: Sequence[Variant]) -> Iterator[str]:
     for variant, count in zip(variants, counts, strict=True):
         if count < max(counts):
             yield (
-                f"{variant.name} serves {max(counts) - count:,} fewer requests than another option, because"
-                " their files are larger than it accepts or than their pool: do not compare its figures"
+                f"{variant.name} serves {format_count(max(counts) - count, 'fewer request')} than another"
+                " option, because their files are larger than it accepts or than their pool: do not compare"
+                " its figures"
             )
 
 
@@ -255,7 +257,7 @@ def _run(
     total = missing + len(results)
     if study is not None and not is_silent:
         before = f", {len(results):,} of them from before" if results else ""
-        click.echo(f"Study '{escape_controls(study.name)}': {total:,} runs{before}.")
+        click.echo(f"Study '{escape_controls(study.name)}': {format_count(total, 'run')}{before}.")
     console = Console(stderr=True, file=sys.__stderr__)
     found: Iterable[Result] = run_grid(grid, job_count=job_count)
     if console.is_terminal:
@@ -268,7 +270,8 @@ def _run(
     except KeyboardInterrupt:
         if study is not None:
             click.echo(
-                f"{len(results):,} of {total:,} runs are kept: the same command runs the others.",
+                f"{len(results):,} of {format_count(total, 'run')} are kept: the same command runs the"
+                " others.",
                 err=True,
             )
         raise
@@ -300,8 +303,9 @@ def list_or_drop(settings: Settings, name: str | None, as_json: bool) -> None:
             continue
         click.echo(
             escape_controls(
-                f"{each.study}: {each.run_count:,} runs of {each.option_count:,} options with"
-                f" {each.seed_count:,} seeds, begun {each.created_at:%Y-%m-%d %H:%M}Z"
+                f"{each.study}: {format_count(each.run_count, 'run')} of"
+                f" {format_count(each.option_count, 'option')} with"
+                f" {format_count(each.seed_count, 'seed')}, begun {each.created_at:%Y-%m-%d %H:%M}Z"
             )
         )
     if not found and not as_json:

@@ -15,6 +15,7 @@ from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.errors import MachineError, SimulationError
 from tapewise.simulator.archives import Outcome, check_name, write_archive
 from tapewise.simulator.calibrations import Calibration, calibrate, find_hits, run_with_ghosts
+from tapewise.simulator.capacities import format_count
 from tapewise.simulator.demand.ghosts import Ghosts, draw_ghosts, find_asked
 from tapewise.simulator.demand.streams import spread_arrivals
 from tapewise.simulator.demand.tails import DEFAULT_TAIL, LEAST_TAIL, MOST_TAIL
@@ -353,8 +354,8 @@ def refuse_stuck(plan: Plan, run: Run) -> None:
     stopped_at = plan.given.began_at + timedelta(seconds=run.totals.ended_s)
     stopped = f"{stopped_at.astimezone(ZoneInfo(plan.given.timezone)):%Y-%m-%d %H:%M}"
     raise SimulationError(
-        f"{stuck_count:,} of {run.jobs.height:,} requests never end: at {stopped}, after the last event, they"
-        f" wait ({', '.join(waits)}), and nothing more can happen",
+        f"{stuck_count:,} of {format_count(run.jobs.height, 'request')} never end: at {stopped},"
+        f" after the last event, they wait ({', '.join(waits)}), and nothing more can happen",
         hint="Nothing was stored. Only a purge removes files from the disk, and only files that are on tape,"
         " not in use and old enough: see [disk], [purge] and [tapes.store] in the machine file.",
     )

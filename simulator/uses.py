@@ -80,7 +80,8 @@ def read_uses(
         is_counted &= uses["ended_at"] >= since
     if not is_counted.any():
         raise SimulationError(
-            f"the logs of archive '{archive}' do not say which files its {all_count:,} gets read"
+            f"the logs of archive '{archive}' do not say which files its"
+            f" {all_count:,} {'get reads' if all_count == 1 else 'gets read'}"
             if all_count
             else f"archive '{archive}' has no gets"
             + ("" if since is None and until is None else " in that time"),

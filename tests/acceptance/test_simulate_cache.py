@@ -145,7 +145,7 @@ def test_misses_are_those_of_the_log(tapewise, tmp_path: Path) -> None:
     assert (
         "begins at 80% and ends at 70%; files stay 3600 s after each use, and 5400 s after their put" in locks
     )
-    assert [re.split("  +", text)[-2:] for text in (columns,)] == [["no room", "plain LRU"]]
+    assert [re.split("  +", text)[-2:] for text in (columns,)] == [["no room", "without locks"]]
     of_machine = tapewise(*locked, "--machine", "llnl-unitree-1998", "--keep-s", "60").stdout.splitlines()
     assert "stay 60 s after each use, and 5400 s after" in of_machine[1]
     assert {line.split()[0] for line in of_machine[5:]} == {"size_age"}
@@ -381,7 +381,7 @@ def test_what_cannot_be_answered(tapewise, tmp_path: Path) -> None:
     command = ("simulate", "cache", "--sizes", "1TB", "--archive")
     unknown = tapewise(*command, "pathless")
     assert (unknown.returncode, unknown.stdout) == (1, "")
-    assert "the logs of archive 'pathless' do not say which files its 1 gets read" in unknown.stderr
+    assert "the logs of archive 'pathless' do not say which files its 1 get reads" in unknown.stderr
     empty = tapewise(*command, "pathless", "--since", "1998-01-01")
     assert (empty.returncode, "has no gets in that time" in empty.stderr) == (1, True)
     missing = tapewise(*command, "missing")

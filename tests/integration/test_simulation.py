@@ -150,7 +150,7 @@ def test_limits_and_priorities_read_their_columns_from_the_log(warehouse: Wareho
     }
     plan = plan_run(given, machine, seed=1)
     described = list(describe_plan(plan))
-    assert "  the client of 1 requests is unknown: limits.client does not limit them" in described
+    assert "  the client of 1 request is unknown: limits.client does not limit them" in described
     keep_run(warehouse, "rebuilt", plan, now=NOW)
     with pytest.raises(TraceError, match="the trace has no column account, but the"):
         plan_run(read(warehouse, columns=["client"]), machine, seed=1)

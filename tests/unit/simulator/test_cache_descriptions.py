@@ -39,6 +39,39 @@ def test_lines_leave_out_what_is_not_known() -> None:
     assert lines[-5].endswith("stages  get p50 s  get p95 s  get p99 s")
 
 
+def test_queues_have_no_misses_with_locks() -> None:
+    """Their misses are in the column without locks, and what to know about each rule is above the table."""
+    found = [
+        CacheMisses("lru", 10, 4, 2, 8, 1, 0, 0, 1, 5),
+        CacheMisses("arc", 10, 4, None, None, 1, 0, None, 3, 6),
+        CacheMisses("s3fifo", 10, 4, None, None, 1, 2, None, 4, 7),
+    ]
+    rows = [json.loads(line) for line in write_json(found, Locks(), None)]
+    names = ("miss_count", "miss_bytes", "crowded_count", "plain_miss_count", "plain_miss_bytes")
+    assert [[row[name] for name in names] for row in rows] == [
+        [2, 8, 0, 1, 5], [None, None, None, 3, 6], [None, None, None, 4, 7]
+    ]  # fmt: skip
+    lines = list(describe_misses(found, Locks(), None))
+    assert "No water marks and locks for arc, s3fifo: compare the column without locks" in lines[2]
+    assert "arc's target by bytes" in lines[3] and "a tenth of the disk" in lines[4]
+    assert lines[-4].endswith("too large  without locks")
+    assert [line.split()[3:] for line in lines[-3:]] == [
+        ["2", "0.5000", "8", "B", "0", "1"], ["0", "3"], ["2", "4"]
+    ]  # fmt: skip
+    # Alone, they say nothing of marks; without locks, all rules have all columns.
+    assert not any("purge" in line for line in describe_misses(found[1:], Locks(), None))
+    plain = [CacheMisses("sieve", 10, 4, 2, 8, 1, 0), CacheMisses("lru", 10, 4, 3, 9, 1, 0)]
+    lines = list(describe_misses(plain, None, None))
+    assert len(lines) == 4 and "locks" not in "".join(lines)
+
+
+def test_one_get_is_not_one_gets() -> None:
+    for count, said in ((1, "1 get. 1 of them is the first use"), (2, "2 gets. 2 of them are the first use")):
+        assert next(describe_misses([CacheMisses("lru", 1, count, 1, 1, count, 0)], None, None)).startswith(
+            said
+        )
+
+
 def test_the_other_placement_has_a_line_of_its_own() -> None:
     by_user = DiskRun(1, 20, 30.0, 4.5, 5.5, 6.5, placement="user")
     no_run = DiskRun(None, None, None, None, None, None, placement="user", fault="too few cartridges")

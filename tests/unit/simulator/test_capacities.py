@@ -58,6 +58,10 @@ def test_format(size: int, text: str) -> None:
 
 def test_one_is_not_several():
     assert [format_count(count, "file") for count in (0, 1, 2000)] == ["0 files", "1 file", "2,000 files"]
+    assert [format_count(count, "get misses", "gets miss") for count in (1, 2)] == [
+        "1 get misses",
+        "2 gets miss",
+    ]
 
 
 @pytest.mark.parametrize("text", ["nan", "inf", "-inf"])
