@@ -5,7 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 import click
 import rich.progress
@@ -20,13 +21,14 @@ from tapewise.simulator.capacities import Sizes, TypedNumber, TypedSizes, format
 from tapewise.simulator.descriptions import describe_plan, style_warning
 from tapewise.simulator.disks import DiskPool
 from tapewise.simulator.inputs import describe_options, read_archive
-from tapewise.simulator.kept_curves import check_pools, find_curve_study, keep_curves
+from tapewise.simulator.kept_curves import CurveStudy, check_pools, find_curve_study, keep_curves
 from tapewise.simulator.locks import Locks, find_locks, find_pool_locks
 from tapewise.simulator.machines import Machine, find_machine
 from tapewise.simulator.policies import POLICIES, Policy, TypedPolicies
 
 if TYPE_CHECKING:  # importing it loads the compiler
     from tapewise.simulator.cache_runs import Disk, DiskRun
+    from tapewise.simulator.caches import CacheMisses
 
 
 _RATIO, _SECONDS = TypedNumber(0, 1, min_open=True), TypedNumber(0, 1e9)
@@ -184,11 +186,6 @@ def cache(
             found = count_pool_misses(uses, machine, pool.name, policies, capacities, locks)
         else:
             found = count_misses(uses, policies, capacities, locks)
-        if study is not None:
-            marks = asdict(locks) if locks else {"empty_start": True}
-            options = describe_options(**marks, since=since, until=until)
-            with closing(warehouse.connect(Role.LOADER, autocommit=True)) as loader:
-                keep_curves(loader, study, pool_name, found, options, now=datetime.now(UTC))
         runs = None
         if machine and measured_on and has_waits:
             runs = _run(
@@ -198,6 +195,11 @@ def cache(
         click.echo(
             f"Left out: {format_count(uses.left_out_count, 'get')}: the logs do not say which file was read,"
             " or its size.",
+        if study is not None:
+            marks = asdict(locks) if locks else {"empty_start": True}
+            _keep(
+                warehouse, study, pool_name, found, runs, describe_options(**marks, since=since, until=until)
+            )
             err=True,
         )
     lines = write_json(found, locks, runs) if as_json else describe_misses(found, locks, runs)
@@ -227,6 +229,33 @@ def _check_waits(
     machine: Machine | None, *, empty_start: bool, unstored_s: float | None, since: datetime | None
 ) -> None:
     """Raise UsageError for what a run of the machine cannot do."""
+def _keep(
+    warehouse: Warehouse,
+    study: CurveStudy,
+    pool_name: str | None,
+    found: "Sequence[CacheMisses]",
+    runs: Runs | None,
+    options: Mapping[str, Any],
+) -> None:
+    left_out = {disk: run.left_out_get_count for disk, run in (runs or {}).items()}
+    with closing(warehouse.connect(Role.LOADER, autocommit=True)) as loader:
+        keep_curves(loader, study, pool_name, found, left_out, options, now=datetime.now(UTC))
+
+
+def _check_queues(queues: Sequence[Policy], *, has_waits: bool, is_kept_locked: bool) -> None:
+    """Raise UsageError for what rules of queues cannot do, or ModuleNotFoundError without libcachesim."""
+    if has_waits:
+        raise click.UsageError(
+            f"--waits runs a machine, which drops files by a weight; {queues[0]} keeps them in queues"
+        )
+    if is_kept_locked:
+        raise click.UsageError(
+            f"either all or none of the kept curves have locks, and {queues[0]} has none: add --empty-start"
+        )
+    # No other rule shall be replayed in vain.
+    import_module("tapewise.simulator.queue_caches")
+
+
     if machine is None:
         raise click.UsageError("--waits runs a machine, so give --machine")
     for option, is_given, reason in (

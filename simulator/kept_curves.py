@@ -79,6 +79,7 @@ def keep_curves(
     study: CurveStudy,
     pool: str | None,
     found: Sequence["CacheMisses"],
+    left_out: Mapping[tuple[str, int, str | None], int],
     options: Mapping[str, Any],
     *,
     now: datetime,
@@ -86,7 +87,8 @@ def keep_curves(
     """Keep the curves of a pool, or of a whole disk (None), instead of those that the study had of it.
 
     Curves of other pools that count the gets of another time, or without locks if these have locks, are
-    dropped, too. Points of other pools in `found` are not kept: they are no curves.
+    dropped, too. Points of other pools in `found` are not kept: they are no curves. `left_out` has, by rule,
+    size and pool, how many gets a run with that disk leaves out; others had no run. Each point has misses.
     """
     common = {name: value for name, value in options.items() if name not in _OWN_OPTIONS}
     with connection.transaction():
@@ -98,13 +100,15 @@ def keep_curves(
         with connection.cursor() as cursor:
             cursor.executemany(
                 "INSERT INTO studies.study_curves (study_id, policy, capacity_bytes, get_count, miss_count,"
-                " miss_bytes, first_count, crowded_count, plain_miss_count, options, replayed_at, pool)"
+                " miss_bytes, first_count, crowded_count, plain_miss_count, too_large_count,"
+                " left_out_get_count, options, replayed_at, pool)"
                 # The same rule or size may have been typed twice.
-                " VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s) ON CONFLICT DO NOTHING",
+                " VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s) ON CONFLICT DO NOTHING",
                 [
                     [
                         *(study.id, each.policy, each.capacity_bytes, each.get_count, each.miss_count),
                         *(each.miss_bytes, each.first_count, each.crowded_count, each.plain_miss_count),
+                        *(each.too_large_count, left_out.get((each.policy, each.capacity_bytes, pool))),
                         *(Jsonb(dict(options)), now, pool or ""),
                     ]
                     for each in found

@@ -793,6 +793,8 @@ class Mart:
         first_count: Values = None,
         crowded_count: Values = None,
         plain_miss_count: Values = None,
+        too_large_count: Values = None,
+        left_out_get_count: Values = None,
         archive: Values = None,
         kind: Values = None,
         is_made_up: Values = None,
@@ -825,6 +827,12 @@ class Mart:
                 no file was ever locked
             plain_miss_count: misses without water marks and locks; null if no file was ever locked, or
                 for rules other than lru
+            too_large_count: of the misses, those for files that the disk or pool never keeps, because
+                they are larger than it (or, for s3fifo, not smaller than a tenth of it); null if the
+                curve was kept by an earlier version, which did not count them
+            left_out_get_count: gets that a run of the study's machine with this disk or pool leaves
+                out, because their file is larger than the machine or the pool accepts; null if no run
+                was made (`--waits`), or the curve was kept by an earlier version
             archive: the archive whose puts and gets were replayed
             kind: kind of that archive (measured, synthetic, simulated)
             is_made_up: whether its logs are made up, so that the curve says nothing about a real

@@ -222,6 +222,9 @@ study_curves = sa.Table(
     instant("replayed_at"),
     # '' for curves of a whole disk.
     sa.Column("pool", sa.Text, primary_key=True),
+    # Null for curves kept before revision 0056; the second also without runs of the machine (--waits).
+    sa.Column("too_large_count", sa.BigInteger),
+    sa.Column("left_out_get_count", sa.BigInteger),
     schema="studies",
     comment="One row per study, pool, rule and size: what a disk or pool of that size would have missed",
 )

@@ -170,7 +170,8 @@ def test_curves_are_kept_with_a_study_of_the_same_archive(tapewise, home: Path, 
         def read() -> list[tuple[Any, ...]]:
             return owner.execute(
                 "SELECT policy, capacity_bytes, get_count, miss_count, miss_bytes, first_count,"
-                " crowded_count, plain_miss_count, is_as_in_file, is_made_up, options FROM mart.cache_curves"
+                " crowded_count, plain_miss_count, is_as_in_file, is_made_up, options, too_large_count,"
+                " left_out_get_count FROM mart.cache_curves"
             ).fetchall()
 
         command = ("simulate", "cache", "--archive", "curves", "--keep", "larger disk", "--json")
@@ -188,7 +189,12 @@ def test_curves_are_kept_with_a_study_of_the_same_archive(tapewise, home: Path, 
             counts = [tuple((row | {"crowded_count": row.get("crowded_count")}).values()) for row in printed]
             assert sorted(row[:6] for row in read()) == sorted(each[:6] for each in counts)
             assert {row[1] for row in read() if row[8]} == {5000}
-            assert all(row[9:] == (True, kept_options) for row in read())
+            assert all(row[9:11] == (True, kept_options) for row in read())
+            # No machine has run, so nobody knows what it would leave out.
+            assert {(*row[:2], *row[11:]) for row in read()} == {
+                (row["policy"], row["capacity_bytes"], row["too_large_count"], None) for row in printed
+            }
+            assert any(row[11] for row in read()) == ("fifo" in str(options))
             assert {row[7] is None for row in read()} == {
                 row.get("plain_miss_count") is None for row in printed
             }

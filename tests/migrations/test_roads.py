@@ -353,6 +353,25 @@ def test_kept_curves_remain_those_of_whole_disks(warehouse: Warehouse):
     assert read() == [(None, "fifo", 1000), (None, "lru", 1000)]
 
 
+def test_kept_curves_of_earlier_versions_do_not_know_large_files(warehouse: Warehouse):
+    def connect() -> psycopg.Connection:
+        return warehouse.connect(Role.OWNER)
+
+    def read() -> list[tuple[object, ...]]:
+        with connect() as connection:
+            return connection.execute(
+                "SELECT policy, miss_count, too_large_count, left_out_get_count FROM mart.cache_curves"
+            ).fetchall()
+
+    with connect() as connection:
+        curve = {"miss_count": 6, "too_large_count": 3, "left_out_get_count": 2}
+        insert_rows(connection, {"simulation_studies": [{}], "study_curves": [curve]})
+    assert read() == [("lru", 6, 3, 2)]
+    downgrade(connect, "0055")
+    upgrade(connect)
+    assert read() == [("lru", 6, None, None)]
+
+
 def test_a_later_revision_upgrades_and_downgrades_with_data(
     warehouse: Warehouse, load, tmp_path: Path, request: pytest.FixtureRequest
 ):

@@ -69,6 +69,8 @@ SELECT
     curves.first_count,
     curves.crowded_count,
     curves.plain_miss_count,
+    curves.too_large_count,
+    curves.left_out_get_count,
 
     disks.demand_archive AS archive,
     disks.demand_kind AS kind,
