@@ -103,6 +103,38 @@ def test_each_line_is_the_run_of_a_machine_with_that_disk(tapewise, home: Path, 
     assert len(shown[-3].split()) < len(shown[-5].split())  # belady's cells are empty
 
 
+def test_kept_curves_say_what_a_run_leaves_out(tapewise, home: Path, tmp_path: Path) -> None:
+    make_log(tmp_path)
+    named = ("--archive", "left", "--kind", "synthetic", "--timezone", "UTC")
+    assert tapewise("ingest", *named, "--format", "xferlog", "xferlog").returncode == 0
+    write_machine(tapewise, tmp_path)
+    machine = (tmp_path / "m.toml").read_text()
+    (tmp_path / "m.toml").write_text(
+        machine.replace("largest_file_bytes = 5000", "largest_file_bytes = 4000")
+    )
+    command = ("simulate", "cache", "--archive", "left", "--machine", "m.toml", "--policies", "lru,belady")
+    with (
+        open_ready_warehouse(Settings(home=home)) as warehouse,
+        warehouse.connect(Role.OWNER, autocommit=True) as owner,
+    ):
+        owner.execute(
+            "INSERT INTO studies.simulation_studies (name, digest, demand, demand_name, demand_archive,"
+            " demand_kind, options, machine_title, machine, program_version, created_at) VALUES"
+            " ('left', 'left', 'archive', 'left', 'left', 'synthetic', '{}', 'a machine',"
+            """ '{"disk": {"capacity_bytes": 100000}}', '0', now())"""
+        )
+        rows = read_json(tapewise(*command, "--sizes", "50kB", "--waits", "--keep", "left", "--json"))
+        kept = owner.execute(
+            "SELECT policy, capacity_bytes, too_large_count, left_out_get_count FROM mart.cache_curves"
+            " WHERE study = 'left'"
+        ).fetchall()
+    names = ("policy", "capacity_bytes", "too_large_count", "left_out_get_count")
+    assert sorted(kept) == sorted(tuple(row[name] for name in names) for row in rows)
+    # No machine can follow belady, so nobody knows what it would leave out.
+    assert {row["policy"]: bool(row["left_out_get_count"]) for row in rows} == {"lru": True, "belady": False}
+    assert {row["left_out_get_count"] for row in rows if row["policy"] == "belady"} == {None}
+
+
 def test_marks_and_pools_are_those_that_were_given(tapewise, tmp_path: Path) -> None:
     load_pooled_log(tapewise, tmp_path)
     pools = '[disk.pools.low]\nclasses_of_service = ["0", "1"]\ncapacity_bytes = 40000\nrank = "fifo"\n'
@@ -128,6 +160,10 @@ def test_marks_and_pools_are_those_that_were_given(tapewise, tmp_path: Path) -> 
         (("--waits", "--machine", "sdsc-hpss-1998", "--since", "2000-01-01"), "without --since"),
         (("--waits", "--machine", "sdsc-hpss-1998", "--unstored-s", "60"), "without --unstored-s"),
         (("--waits", "--machine", "sdsc-hpss-1998", "--empty-start"), "neither a machine nor locks"),
+        (
+            ("--waits", "--machine", "sdsc-hpss-1998", "--pool", "any", "--empty-start"),
+            "without --empty-start: its disk holds what the log implies",
+        ),
         (("--jobs", "1"), "--measured-on and --jobs go with --waits"),
         (("--measured-on", "sdsc-hpss-1998"), "--measured-on and --jobs go with --waits"),
     ],
