@@ -218,9 +218,9 @@ example-report: $(VENV)/dev.stamp  ## write the report that the README links to,
 
 .PHONY: lock
 lock:  ## renew the hashed lock files (needs uv and npm)
-	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --all-extras \
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --extra all \
 		--group build pyproject.toml -o requirements/runtime.txt
-	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --all-extras \
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --extra all \
 		--constraint requirements/runtime.txt --group build --group dev pyproject.toml -o requirements/dev.txt
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
 		--constraint requirements/dev.txt --group peers -o requirements/peers.txt

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tapewise.simulator.capacities import format_count, format_size
 from tapewise.simulator.descriptions import style_warning
 from tapewise.simulator.locks import Locks
+from tapewise.simulator.policies import QUEUES
 
 if TYPE_CHECKING:  # importing them loads the compiler
     from tapewise.simulator.cache_runs import Disk, DiskRun
@@ -64,11 +65,13 @@ def describe_misses(found: Sequence["CacheMisses"], locks: Locks | None, runs: R
         f" {'is' if first.first_count == 1 else 'are'} the first use of their file in the log,"
         " so any disk misses them."
     )
-    if locks:
+    queues = [name for name in dict.fromkeys(each.policy for each in found) if name in QUEUES]
+    if locks and any(each.policy not in QUEUES for each in found):
         yield (
             f"A purge begins at {locks.high_ratio * 100:g}% and ends at {locks.low_ratio * 100:g}%; files"
             f" stay {locks.keep_s:g} s after each use, and {locks.unstored_s:g} s after their put."
         )
+    yield from _describe_queues(queues, locks)
     crowded_count = max(each.crowded_count or 0 for each in found)
     if crowded_count:
         yield style_warning(
@@ -80,6 +83,7 @@ def describe_misses(found: Sequence["CacheMisses"], locks: Locks | None, runs: R
         yield style_warning(
             "some files are larger than a disk, which then never keeps them: the column too large says how"
             " many of its misses are for them"
+            + (" (s3fifo keeps only files that are smaller than a tenth of the disk)" * ("s3fifo" in queues))
         )
     rows: list[tuple[CacheMisses, DiskRun | None, bool]] = []
     for each in found:
@@ -90,6 +94,20 @@ def describe_misses(found: Sequence["CacheMisses"], locks: Locks | None, runs: R
     if runs is not None:
         yield from _describe_runs(found, runs)
     yield from _align(_list_columns(rows), 1 if first.pool is None else 2)
+
+
+def _describe_queues(queues: Sequence[str], locks: Locks | None) -> Iterator[str]:
+    """Yield what to know about the rules that libcachesim has replayed."""
+    if queues and locks:
+        yield (
+            f"No water marks and locks for {', '.join(queues)}: compare the column without locks, or all"
+            " columns with --empty-start."
+        )
+    if "arc" in queues:
+        yield (
+            "libcachesim moves arc's target by bytes, so on a disk of real files it hardly adapts: files that"
+            " were used once are dropped first."
+        )
 
 
 def _describe_runs(found: Sequence["CacheMisses"], runs: Runs) -> Iterator[str]:
@@ -124,8 +142,8 @@ def _list_columns(rows: Sequence[tuple["CacheMisses", "DiskRun | None", bool]]) 
         is_run_placed = run is not None and (is_other or run.other is not None)
         cells: dict[str, tuple[Any, str]] = {
             "misses": (of.miss_count, ","),
-            "miss ratio": (of.miss_count / of.get_count if of.get_count else None, ".4f"),
-            "missed": (format_size(of.miss_bytes), ""),
+            "miss ratio": (_divide(of.miss_count, of.get_count), ".4f"),
+            "missed": (None if of.miss_bytes is None else format_size(of.miss_bytes), ""),
             "too large": (of.too_large_count if is_any_too_large else None, ","),
             "no room": (of.crowded_count if is_crowded else None, ","),
             "without locks": (of.plain_miss_count, ","),
@@ -148,6 +166,10 @@ def _list_columns(rows: Sequence[tuple["CacheMisses", "DiskRun | None", bool]]) 
     columns = {name: [line[name] for line in lines] for name in lines[0]}
     always = ("policy", "disk", "misses", "miss ratio", "missed")
     return {name: cells for name, cells in columns.items() if name in always or any(cells)}
+
+
+def _divide(count: int | None, whole: int) -> float | None:
+    return None if count is None or whole == 0 else count / whole
 
 
 def _align(columns: dict[str, list[str]], text_count: int) -> Iterator[str]:

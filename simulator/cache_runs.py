@@ -14,7 +14,7 @@ from tapewise.simulator.inputs import Requests
 from tapewise.simulator.libraries import Library
 from tapewise.simulator.machines import Machine, parse_machine
 from tapewise.simulator.plans import Plan
-from tapewise.simulator.policies import POLICIES, RANKS, Policy
+from tapewise.simulator.policies import POLICIES, QUEUES, RANKS, Policy
 from tapewise.simulator.results import Result
 from tapewise.simulator.variants import Variant
 
@@ -48,8 +48,8 @@ class DiskRun:
 
 
 def can_run(policy: Policy) -> bool:
-    """Return whether a machine can drop files by this rule: not by one that knows the future."""
-    return policy in RANKS or policy not in POLICIES
+    """Return whether a machine can drop files by this rule: not if it knows the future or has queues."""
+    return policy in RANKS or policy not in (*POLICIES, *QUEUES)
 
 
 def change_disk(

@@ -6,7 +6,8 @@ other. The disk is empty when the log begins, so a get that is the first use of 
 any size. A file that was deleted or overwritten still takes room until it is dropped.
 
 With `Locks`, files are dropped between water marks, and not before they are on tape and have stayed for a
-minimum time (`locked_caches.py`). Without, any file may be dropped.
+minimum time (`locked_caches.py`). Without, any file may be dropped. The rules of `QUEUES` are replayed only
+without (`queue_caches.py`).
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,7 +20,7 @@ from tapewise.simulator.kernel.ranks import BELADY, FIFO, GDSF, LRU, replay_rank
 from tapewise.simulator.kernel.reuse import find_distances
 from tapewise.simulator.locked_caches import replay_locked
 from tapewise.simulator.locks import Locks
-from tapewise.simulator.policies import Policy
+from tapewise.simulator.policies import QUEUES, Policy, find_largest_kept
 from tapewise.simulator.uses import Booleans, Integers, Uses, count_files, find_next_uses
 
 _RULES: dict[Policy, int] = {"lru": LRU, "fifo": FIFO, "gdsf": GDSF, "belady": BELADY}
@@ -32,21 +33,24 @@ _MB = 10**6
 class CacheMisses:
     """What a disk would have missed. `first_count` of the misses are the first use of their file.
 
-    `too_large_count` of the misses are for files larger than the disk, which it never keeps.
-    Only disks with locks have the others: `crowded_count` uses found no room, because too many files were
-    locked, and `plain_miss_count` is what an LRU disk without water marks and locks would have missed.
-    `pool` is the name of the pool, where the disk has pools.
+    `too_large_count` of the misses are for files that the disk never keeps: they are larger than it, or, for
+    `s3fifo`, than its small queue. Only disks with locks have the others: `crowded_count` uses found no room,
+    because too many files were locked; `plain_miss_count` and `plain_miss_bytes` are what an LRU disk, or one
+    with a rule of `QUEUES`, would have missed without water marks and locks. What a rule of `QUEUES` misses
+    with them is not known, so then `miss_count`, `miss_bytes` and `crowded_count` are None. `pool` is the
+    name of the pool, where the disk has pools.
     """
 
     policy: Policy
     capacity_bytes: int
     get_count: int
-    miss_count: int
-    miss_bytes: int
+    miss_count: int | None
+    miss_bytes: int | None
     first_count: int
     too_large_count: int
     crowded_count: int | None = None
     plain_miss_count: int | None = None
+    plain_miss_bytes: int | None = None
     pool: str | None = None
 
 
@@ -145,32 +149,54 @@ def _replay_ages(uses: Uses, capacities: Iterable[int]) -> Iterator[Booleans]:
 def count_misses(
     uses: Uses, policies: Iterable[Policy], capacities: Sequence[int], locks: Locks | None = None
 ) -> list[CacheMisses]:
-    """Count the misses of disks of each rule and size, in the order of the rules, then of the sizes."""
+    """Count the misses of disks of each rule and size, in the order of the rules, then of the sizes.
+
+    Raises ModuleNotFoundError for a rule of `QUEUES` if libcachesim is not installed.
+    """
     get_count = int(uses.is_counted.sum())
     first_uses = np.unique(uses.files, return_index=True)[1]
     first_count = int(uses.is_counted[first_uses].sum())
     found = []
     for policy in policies:
-        for capacity, misses, more in _find_misses(uses, policy, capacities, locks):
-            is_miss = uses.is_counted & misses
-            missed = int(uses.sizes[is_miss].sum())
-            too_large_count = int((uses.is_counted & (uses.sizes > capacity)).sum())
-            counts = (int(is_miss.sum()), missed, first_count, too_large_count)
-            found.append(CacheMisses(policy, capacity, get_count, *counts, *more))
+        for capacity, misses, crowded_count, plain in _find_misses(uses, policy, capacities, locks):
+            is_too_large = uses.sizes > find_largest_kept(policy, capacity)
+            counts = (*_add_up(uses, misses), first_count, int((uses.is_counted & is_too_large).sum()))
+            plain_counts = _add_up(uses, plain)
+            found.append(CacheMisses(policy, capacity, get_count, *counts, crowded_count, *plain_counts))
     return found
+
+
+def _add_up(uses: Uses, misses: Booleans | None) -> tuple[int | None, int | None]:
+    """Return the number and the bytes of the gets among the misses."""
+    if misses is None:
+        return None, None
+    is_miss = uses.is_counted & misses
+    return int(is_miss.sum()), int(uses.sizes[is_miss].sum())
 
 
 def _find_misses(
     uses: Uses, policy: Policy, capacities: Sequence[int], locks: Locks | None
-) -> Iterator[tuple[int, Booleans, tuple[int | None, int | None]]]:
-    """Yield for each size what is missed, and the last two fields of CacheMisses."""
-    is_lru = policy == "lru"
+) -> Iterator[tuple[int, Booleans | None, int | None, Booleans | None]]:
+    """Yield for each size what is missed, the uses without room, and what is missed without locks."""
+    unlocked: Iterable[Booleans | None] = [None] * len(capacities)
+    if policy in QUEUES:
+        from tapewise.simulator.queue_caches import replay_queues  # noqa: PLC0415  # needs an extra
+
+        unlocked = replay_queues(uses, policy, capacities)
+    elif policy == "lru":
+        unlocked = find_lru_misses(uses, capacities)
+    elif locks is None:
+        unlocked = replay_misses(uses, policy, capacities)
     if locks is None:
-        all_misses = find_lru_misses(uses, capacities) if is_lru else replay_misses(uses, policy, capacities)
-        yield from ((*each, (None, None)) for each in zip(capacities, all_misses, strict=True))
+        yield from (
+            (capacity, misses, None, None) for capacity, misses in zip(capacities, unlocked, strict=True)
+        )
+        return
+    if policy in QUEUES:
+        yield from (
+            (capacity, None, None, misses) for capacity, misses in zip(capacities, unlocked, strict=True)
+        )
         return
     replays = replay_locked(uses, policy, capacities, locks)
-    unlocked = find_lru_misses(uses, capacities) if is_lru else [None] * len(capacities)
     for capacity, replay, misses in zip(capacities, replays, unlocked, strict=True):
-        unlocked_count = None if misses is None else int((uses.is_counted & misses).sum())
-        yield capacity, replay.is_miss, (int(replay.state.crowded_count[0]), unlocked_count)
+        yield capacity, replay.is_miss, int(replay.state.crowded_count[0]), misses

@@ -24,7 +24,7 @@ from tapewise.simulator.inputs import describe_options, read_archive
 from tapewise.simulator.kept_curves import CurveStudy, check_pools, find_curve_study, keep_curves
 from tapewise.simulator.locks import Locks, find_locks, find_pool_locks
 from tapewise.simulator.machines import Machine, find_machine
-from tapewise.simulator.policies import POLICIES, Policy, TypedPolicies
+from tapewise.simulator.policies import POLICIES, QUEUES, Policy, TypedPolicies
 
 if TYPE_CHECKING:  # importing it loads the compiler
     from tapewise.simulator.cache_runs import Disk, DiskRun
@@ -52,8 +52,8 @@ _RATIO, _SECONDS = TypedNumber(0, 1, min_open=True), TypedNumber(0, 1e9)
 @click.option(
     "--policies",
     type=TypedPolicies(),
-    help=f"How a disk chooses the files to drop: {', '.join(POLICIES)}, or a formula; separated by commas."
-    "  [default: that of --machine, or lru]",
+    help=f"How a disk chooses the files to drop: {', '.join((*POLICIES, *QUEUES))}, or a formula; separated"
+    " by commas.  [default: that of --machine, or lru]",
 )
 @click.option("--machine", "machine_name", help="Take marks, times and rule from this machine.")
 @click.option(
@@ -129,12 +129,13 @@ def cache(
     Every put and get of the log is replayed. A file stays on disk until it is on tape (--unstored-s), and for
     some time after each use (--keep-s). A purge begins when the disk is nearly full (--high-ratio). The disk
     is empty when the log begins. With --since, what comes before fills the disk, but is not counted. For lru,
-    the last column is what would be missed without water marks and locks.
+    the column without locks is what would be missed without all this.
 
     lru drops the file that was used least recently; fifo the one that has been on disk for longest; size_age
     the one of the largest size * age^1.5; gdsf prefers large files that are seldom used; belady knows the
     future, and drops the file whose next use is farthest. A formula has size (bytes), age (seconds) and
-    uses; the file for which it is largest is dropped first.
+    uses; the file for which it is largest is dropped first. arc, s3fifo and sieve keep files in queues; they
+    are replayed without locks, and need the extra libcachesim.
 
     If the disk of --machine has pools, --pool says which one has these sizes.
 
@@ -158,6 +159,9 @@ def cache(
         _check_waits(machine, empty_start=empty_start, unstored_s=unstored_s, since=since)
     elif measured_name is not None or job_count is not None:
         raise click.UsageError("--measured-on and --jobs go with --waits")
+    queues = [each for each in policies or () if each in QUEUES]
+    if queues:
+        _check_queues(queues, has_waits=has_waits, is_kept_locked=study_name is not None and not empty_start)
     measured_on = find_machine(measured_name) if measured_name is not None else machine
     # The compiler takes seconds to load; the other commands need not wait for it.
     from tapewise.simulator.caches import count_misses  # noqa: PLC0415
@@ -191,15 +195,15 @@ def cache(
             runs = _run(
                 warehouse, archive, until, machine, measured_on, machines, job_count, is_silent=as_json
             )
-    if uses.left_out_count:
-        click.echo(
-            f"Left out: {format_count(uses.left_out_count, 'get')}: the logs do not say which file was read,"
-            " or its size.",
         if study is not None:
             marks = asdict(locks) if locks else {"empty_start": True}
             _keep(
                 warehouse, study, pool_name, found, runs, describe_options(**marks, since=since, until=until)
             )
+    if uses.left_out_count:
+        click.echo(
+            f"Left out: {format_count(uses.left_out_count, 'get')}: the logs do not say which file was read,"
+            " or its size.",
             err=True,
         )
     lines = write_json(found, locks, runs) if as_json else describe_misses(found, locks, runs)
@@ -225,10 +229,6 @@ def _choose_locks(machine: Machine | None, pool: DiskPool | None, changes: dict[
     return locks
 
 
-def _check_waits(
-    machine: Machine | None, *, empty_start: bool, unstored_s: float | None, since: datetime | None
-) -> None:
-    """Raise UsageError for what a run of the machine cannot do."""
 def _keep(
     warehouse: Warehouse,
     study: CurveStudy,
@@ -256,6 +256,10 @@ def _check_queues(queues: Sequence[Policy], *, has_waits: bool, is_kept_locked: 
     import_module("tapewise.simulator.queue_caches")
 
 
+def _check_waits(
+    machine: Machine | None, *, empty_start: bool, unstored_s: float | None, since: datetime | None
+) -> None:
+    """Raise UsageError for what a run of the machine cannot do."""
     if machine is None:
         raise click.UsageError("--waits runs a machine, so give --machine")
     for option, is_given, reason in (

@@ -1,6 +1,7 @@
 """Rules by which a disk chooses the files to drop, as users name them: by a name, or by a formula.
 
-Each name means a formula for the weight of a file (`formulas.py`); the heaviest file is dropped first.
+Each name means a formula for the weight of a file (`formulas.py`); the heaviest file is dropped first. The
+names of `QUEUES` are no weights, so only `tapewise simulate cache` takes them.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,7 +13,7 @@ import click
 from tapewise.simulator.formulas import INTERNAL_VARIABLES, VARIABLES, parse_formula
 from tapewise.simulator.kernel.programs import Program
 
-# A name of `POLICIES`, or a formula.
+# A name of `POLICIES` or `QUEUES`, or a formula.
 Policy = str
 
 FORMULAS: dict[str, str] = {
@@ -26,6 +27,16 @@ POLICIES: tuple[Policy, ...] = tuple(FORMULAS)
 # `belady` knows the future, so no machine can have it.
 RANKS = tuple(name for name in POLICIES if name != "belady")
 
+# Rules that keep files in queues whose order changes with uses. libcachesim replays them, without locks.
+QUEUES: tuple[Policy, ...] = ("arc", "s3fifo", "sieve")
+# All files come through a small queue of S3-FIFO, which has this share of the disk (libcachesim's default).
+_SMALL_QUEUE_SHARE = 0.1
+
+
+def find_largest_kept(policy: Policy, capacity: int) -> int:
+    """Return the bytes of the largest file that a disk of `capacity` bytes may keep; -1 if it keeps none."""
+    return int(capacity * _SMALL_QUEUE_SHARE) - 1 if policy == "s3fifo" else capacity
+
 
 def format_size_age(size_exponent: float, age_exponent: float) -> Policy:
     """Return LLNL's weight with other exponents."""
@@ -37,6 +48,11 @@ def parse_policy(policy: Policy, names: Sequence[str] = tuple(POLICIES)) -> Prog
     """Make the program of a name or formula. Raises ValueError, which lists `names`, if it is neither."""
     if policy in FORMULAS:
         return parse_formula(FORMULAS[policy], VARIABLES | INTERNAL_VARIABLES)
+    if policy in QUEUES:
+        raise ValueError(
+            f"{policy} keeps files in queues and gives them no weight, so only `tapewise simulate cache`"
+            f" replays it: use {', '.join(names)}, or a formula"
+        )
     if policy.isidentifier() and policy not in VARIABLES:
         close = get_close_matches(policy, [*names, *VARIABLES], n=1)
         meant = f": did you mean '{close[0]}'?" if close else ""
@@ -60,7 +76,8 @@ class TypedPolicies(click.ParamType[tuple[Policy, ...]]):
         policies = [each.strip() for each in split_list(value)]
         for policy in policies:
             try:
-                parse_policy(policy)
+                if policy not in QUEUES:
+                    parse_policy(policy, (*POLICIES, *QUEUES))
             except ValueError as error:
                 self.fail(str(error), param, ctx)
             if policies.count(policy) > 1:

@@ -6,7 +6,8 @@ from tapewise.schema.errors import MissingExtraError
 
 # Maps the name under which a module is imported to the extra that installs it.
 EXTRAS = {
-    **{"numba": "simulator", "sklearn": "workload", "threadpoolctl": "workload"},
+    **{"libcachesim": "libcachesim", "numba": "simulator"},
+    **{"sklearn": "workload", "threadpoolctl": "workload"},
     **{"aiohttp": "remote", "fsspec": "remote", "s3fs": "remote"},
     **{"altair": "report", "jinja2": "report", "vl_convert": "report"},
 }

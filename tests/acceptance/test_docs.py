@@ -1,9 +1,10 @@
 """Runs the examples of README.md and docs/, and asserts that they print what the page shows.
 
 A block fenced as `console` has commands after `$ ` (continued after `> `) and their output. A line `...`
-stands for any number of lines, and `...` within a line for any text. The blocks of a page run in order, in a
-folder with the examples. Each page has its own home. Instead of running a page's first `make demo`, the tests
-copy the demo's home and output, because `.ci/run` already runs the demo as typed. On pages other than the
+stands for any number of lines, and `...` within a line for any text. A block fenced as `console needs
+PACKAGE` runs where that package is installed. The blocks of a page run in order, in a folder with the
+examples. Each page has its own home. Instead of running a page's first `make demo`, the tests copy the demo's
+home and output, because `.ci/run` already runs the demo as typed. On pages other than the
 README, commands that do not need a shell run in a fork.
 """
 
@@ -52,7 +53,10 @@ DEMO = re.compile(r"(make|tapewise) demo(?P<quiet> > /dev/null)?")
 
 
 def read_examples(text: str) -> Iterator[Example]:
-    for block in re.findall(r"^```console\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL):
+    fence = r"^```console(?: needs (\w+))?\n(.*?)^```"
+    for package, block in re.findall(fence, text, flags=re.MULTILINE | re.DOTALL):
+        if package and importlib.util.find_spec(package) is None:
+            continue
         for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
             command, *output = re.sub(r"\\\n\s*", "", part).splitlines()
             while output and (output[0] == ">" or output[0].startswith("> ")):
@@ -142,6 +146,12 @@ def test_the_comparison_of_output_can_fail():
     assert not matches(["a"], ["b"])
     assert not matches(["a"], ["a", "b"])
     assert not matches(["a", "...", "c"], ["a", "b"])
+
+
+def test_a_block_that_needs_a_package_runs_where_it_is_installed():
+    text = "```console\n$ a\nb\n```\n```console needs {}\n$ c\n```\n"
+    assert list(read_examples(text.format("json"))) == [Example("a", ["b"]), Example("c", [])]
+    assert list(read_examples(text.format("no_such_package"))) == [Example("a", ["b"])]
 
 
 def test_what_a_shell_would_interpret_is_left_to_it():

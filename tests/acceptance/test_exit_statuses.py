@@ -38,6 +38,7 @@ ELSEWHERE = {
     "access is denied": "tests/acceptance/test_remote.py",
     "the transfer broke off": "tests/acceptance/test_remote.py",
     "reading it needs the Python package": "tests/unit/test_remote_files.py",
+    "needs the Python package": "tests/acceptance/test_simulate_cache.py",
     "requests never end": "tests/acceptance/test_simulate.py",
     "stopped; unfinished work was discarded": "tests/integration/test_gone_databases.py",
 }

@@ -3,6 +3,7 @@
 import json
 import random
 import re
+import sys
 from collections import OrderedDict
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tapewise.cli import main
 from tapewise.schema.database import Role
 from tapewise.schema.settings import Settings
 from tapewise.schema.tables.upgrade import open_ready_warehouse
@@ -76,6 +78,28 @@ def replay(
     return count, misses, missed, first, large
 
 
+def replay_sieve(uses: list[tuple[Any, int]], capacity: int) -> list[bool]:
+    """Return which uses miss. The hand moves from old to new files, and drops the first not visited."""
+    queue: list[Any] = []
+    sizes: dict[Any, int] = {}
+    visited: set[Any] = set()
+    hand, misses = 0, []
+    for file, size in uses:
+        misses.append(file not in sizes)
+        if file in sizes:
+            visited.add(file)
+        elif size <= capacity:
+            while sum(sizes.values()) + size > capacity:
+                while queue[hand] in visited:
+                    visited.remove(queue[hand])
+                    hand = (hand + 1) % len(queue)
+                del sizes[queue.pop(hand)]
+                hand %= max(len(queue), 1)
+            queue.append(file)
+            sizes[file] = size
+    return misses
+
+
 def test_misses_are_those_of_the_log(tapewise, tmp_path: Path) -> None:
     transfers = make_log(tmp_path)
     named = ("--archive", "cached", "--kind", "synthetic", "--timezone", "UTC")
@@ -130,12 +154,12 @@ def test_misses_are_those_of_the_log(tapewise, tmp_path: Path) -> None:
         [json.loads(line) for line in tapewise(*words, "--policies", "lru,age").stdout.splitlines()]
         for words in ((*locked, *options), (*command, "--json"))
     )
-    assert [{**row, "crowded_count": 0, "plain_miss_count": None} for row in plain] == [
-        {**row, "plain_miss_count": None} for row in free
-    ]
+    unknown = {"plain_miss_count": None, "plain_miss_bytes": None}
+    assert [{**row, "crowded_count": 0, **unknown} for row in plain] == [{**row, **unknown} for row in free]
     assert [row["plain_miss_count"] for row in free] == [row["miss_count"] for row in plain[:5]] + [None] * 5
     asked = [json.loads(line) for line in tapewise(*locked, "--json").stdout.splitlines()]
     assert [row["plain_miss_count"] for row in asked] == [row["miss_count"] for row in plain[:5]]
+    assert [row["plain_miss_bytes"] for row in asked] == [row["miss_bytes"] for row in plain[:5]]
     for row, size in zip(asked, SIZES, strict=True):
         misses, crowded = replay_locked(transfers, size)
         assert (row["miss_count"], row["crowded_count"]) == (misses, crowded)
@@ -149,6 +173,77 @@ def test_misses_are_those_of_the_log(tapewise, tmp_path: Path) -> None:
     of_machine = tapewise(*locked, "--machine", "llnl-unitree-1998", "--keep-s", "60").stdout.splitlines()
     assert "stay 60 s after each use, and 5400 s after" in of_machine[1]
     assert {line.split()[0] for line in of_machine[5:]} == {"size_age"}
+
+
+def test_queues_are_replayed_without_locks(tapewise, tmp_path: Path) -> None:
+    """SIEVE misses what a plain replay of the log's own lines misses; nobody knows more with locks."""
+    pytest.importorskip("libcachesim", reason="`make peers` installs it")
+    transfers = make_log(tmp_path)
+    named = ("--archive", "queued", "--kind", "synthetic", "--timezone", "UTC")
+    assert tapewise("ingest", *named, "--format", "xferlog", "xferlog").returncode == 0
+    names: dict[str, int] = {}
+    uses = []
+    for at, direction, path, size in transfers:
+        names[path] = names.get(path, 0) + (direction == "put")
+        uses.append(((path, names[path]), size, direction == "get" and at >= MIDDLE))
+    command = (
+        "simulate",
+        "cache",
+        "--archive",
+        "queued",
+        "--sizes",
+        "4kB,20kB",
+        "--since",
+        MIDDLE.isoformat(),
+    )
+    options = ("--policies", "sieve,arc,s3fifo,lru", "--json")
+    plain, locked = (
+        [json.loads(line) for line in tapewise(*command, *options, *more).stdout.splitlines()]
+        for more in (("--empty-start",), ())
+    )
+    assert [row["policy"] for row in plain[::2]] == ["sieve", "arc", "s3fifo", "lru"]
+    for row, size in zip(plain[:2], (4000, 20_000), strict=True):
+        misses = replay_sieve([each[:2] for each in uses], size)
+        missed = [each[1] for each, is_miss in zip(uses, misses, strict=True) if is_miss and each[2]]
+        assert (row["miss_count"], row["miss_bytes"]) == (len(missed), sum(missed))
+    assert [row["too_large_count"] > 0 for row in plain] == [
+        True,
+        False,
+        True,
+        False,
+        True,
+        True,
+        True,
+        False,
+    ]
+    for one, other in zip(plain, locked, strict=True):
+        assert (other["plain_miss_count"], other["plain_miss_bytes"]) == (
+            one["miss_count"],
+            one["miss_bytes"],
+        )
+        is_known = one["policy"] == "lru"
+        assert all((other[name] is not None) == is_known for name in ("miss_count", "miss_bytes"))
+    for more, message in (
+        (("--waits", "--machine", "sdsc-hpss-1998"), "--waits runs a machine, which drops files by a weight"),
+        (("--keep", "any"), "either all or none of the kept curves have locks, and sieve has none"),
+    ):
+        refused = tapewise(*command[:6], *options, *more)
+        assert (refused.returncode, message in " ".join(refused.stderr.split())) == (2, True)
+    machine = tapewise("simulate", "machine", "sdsc-hpss-1998").stdout
+    (tmp_path / "m.toml").write_text(machine.replace('"size_age"', '"sieve"'))
+    refused = tapewise("simulate", "check-machine", "m.toml")
+    assert (refused.returncode, "purge.rank: sieve keeps files in queues" in refused.stderr) == (1, True)
+
+
+def test_queues_need_an_extra(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is missed before anything is opened or replayed."""
+    monkeypatch.delitem(sys.modules, "tapewise.simulator.queue_caches", raising=False)
+    monkeypatch.setitem(sys.modules, "libcachesim", None)
+    with pytest.raises(SystemExit) as ended:
+        main(["simulate", "cache", "--archive", "none", "--sizes", "1TB", "--policies", "lru,sieve"])
+    assert ended.value.code == 1
+    said = capsys.readouterr().err
+    assert "needs the Python package libcachesim" in said and "pip install '.[libcachesim]'" in said
 
 
 def test_curves_are_kept_with_a_study_of_the_same_archive(tapewise, home: Path, tmp_path: Path) -> None:

@@ -97,6 +97,7 @@ def test_a_formula_that_is_accepted_gives_what_python_gives(texts: tuple[str, st
         ("size ^ 16 * size ^ 16", "might not be finite: a value may be too large"),
         ("1e999", "too large"),
         ("belady", "belady knows the future"),
+        ("arc", "arc keeps files in queues and gives them no weight"),
     ],
 )
 def test_a_machine_names_what_is_wrong_with_its_rank(text: str, message: str) -> None:

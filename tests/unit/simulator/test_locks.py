@@ -284,4 +284,5 @@ def test_counts_with_locks_and_without() -> None:
         assert (each.miss_count, each.miss_bytes) == (misses.sum(), uses.sizes[misses].sum())
         assert each.crowded_count == disk.crowded_count
     assert [each.plain_miss_count for each in counts] == [each.miss_count for each in plain] + [None] * 4
+    assert [each.plain_miss_bytes for each in counts] == [each.miss_bytes for each in plain] + [None] * 4
     assert plain[0].miss_count < counts[0].miss_count
