@@ -4,6 +4,7 @@ It is simple and independent of the kernel: one process per drive, one for stori
 network and the disk cost no time in it. Which files lie where at the start is an argument, as are all times.
 """
 
+import itertools
 import math
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,12 +17,13 @@ from tapewise.simulator.libraries import Library, Locate
 
 @dataclass(eq=False)
 class TwinFile:
-    """A file, its owner, and its place on tape once it has one."""
+    """A file, its owner, its place on tape once it has one, and the technology that it is written to."""
 
     size: float
     owner: int = 0
     cartridge: "TwinCartridge | None" = None
     position: float = 0.0
+    technology: str | None = None
 
 
 @dataclass(eq=False)
@@ -34,6 +36,7 @@ class TwinCartridge:
     writes: list[TwinFile] = field(default_factory=list)
     writes_since: tuple[float, int] = (0.0, 0)
     drive: "TwinDrive | None" = None
+    technology: str | None = None
 
     def wants(self) -> str:
         """Return "r" for recalls, and "w" for writes."""
@@ -48,13 +51,23 @@ class TwinCartridge:
 
 @dataclass(eq=False)
 class TwinDrive:
-    """A drive: what it may do ("r", "w" or "rw"), and what it is doing."""
+    """A drive, and what it is doing."""
 
     group: Any
-    may: str
     doing: str = "empty"
     cartridge: TwinCartridge | None = None
     called: simpy.Event | None = None
+
+    def may(self, technology: str | None) -> str:
+        """Return what it may do with cartridges of a technology: "r", "w", "rw" or nothing."""
+        if technology is None:
+            return {"both": "rw", "read": "r", "write": "w"}[self.group.role]
+        names = {"r": self.group.reads, "w": self.group.writes}
+        return "".join(kind for kind, given in names.items() if technology in (given or ()))
+
+    def can(self, one: TwinCartridge) -> str:
+        """Return what it can do of what a cartridge wants."""
+        return "".join(kind for kind in one.wants() if kind in self.may(one.technology))
 
 
 class DrivesTwin:
@@ -63,10 +76,7 @@ class DrivesTwin:
     def __init__(self, library: Library) -> None:
         self.library, self.env = library, simpy.Environment()
         self.robots = simpy.Resource(self.env, library.robots.count)
-        may = {"both": "rw", "read": "r", "write": "w"}
-        self.drives = [
-            TwinDrive(group, may[group.role]) for group in library.drives for _ in range(group.count)
-        ]
+        self.drives = [TwinDrive(group) for group in library.drives for _ in range(group.count)]
         self.cartridges: list[TwinCartridge] = []
         self.open: dict[tuple[int, int], TwinCartridge] = {}
         self.turns: dict[int, int] = {}
@@ -119,8 +129,8 @@ class DrivesTwin:
         turn = self.turns.get(file.owner, 0)
         self.turns[file.owner] = (turn + 1) % given.open_count
         cartridge = self.open.get((file.owner, turn))
-        if cartridge is None or cartridge.planned + file.size > given.capacity_bytes:
-            cartridge = self.open[file.owner, turn] = TwinCartridge()
+        if cartridge is None or cartridge.planned + file.size > self._room(file.technology):
+            cartridge = self.open[file.owner, turn] = TwinCartridge(technology=file.technology)
             self.cartridges.append(cartridge)
         if not cartridge.writes:
             self.plan_count += 1
@@ -129,26 +139,31 @@ class DrivesTwin:
         file.cartridge, file.position = cartridge, cartridge.planned
         cartridge.planned += file.size
 
+    def _room(self, technology: str | None) -> int:
+        given = self.library.technologies[technology].capacity_bytes if technology else None
+        return given or self.library.cartridges.capacity_bytes
+
     def _dispatch(self) -> None:
         """Call the drives that have something to do."""
         for drive in self.drives:
             if drive.doing == "mounted" and drive.cartridge is not None and drive.cartridge.wants():
                 self._call(drive)
-                if not set(drive.cartridge.wants()) & set(drive.may):
+                if not drive.can(drive.cartridge):
                     drive.doing = "leaving"
         waiting = [one for one in self.cartridges if one.wants() and one.drive is None]
         for drive in self.drives:
-            fitting = [one for one in waiting if set(one.wants()) & set(drive.may)]
+            fitting = [one for one in waiting if drive.can(one)]
             if drive.doing == "empty" and fitting:
-                chosen = min(fitting, key=lambda one: one.oldest(drive.may))
+                chosen = min(fitting, key=lambda one: one.oldest(drive.can(one)))
                 waiting.remove(chosen)
                 chosen.drive, drive.cartridge = drive, chosen
                 self._call(drive)
         for drive in self.drives:
-            for may in ("r", "w", "rw"):
-                if drive.doing == "mounted" and set(may) <= set(drive.may):
-                    lack = sum(bool(set(one.wants()) & set(may)) for one in waiting)
-                    lack -= sum(other.doing == "leaving" and bool(set(other.may) & set(may))
+            for technology, may in itertools.product(self.library.technologies or [None], ("r", "w", "rw")):
+                if drive.doing == "mounted" and set(may) <= set(drive.may(technology)):
+                    own = [one for one in waiting if one.technology == technology]
+                    lack = sum(bool(set(one.wants()) & set(may)) for one in own)
+                    lack -= sum(other.doing == "leaving" and bool(set(other.may(technology)) & set(may))
                                 for other in self.drives)  # fmt: skip
                     if lack > 0:
                         self._call(drive)
@@ -210,24 +225,27 @@ class DrivesTwin:
 
     def _serve(self, drive: TwinDrive, cartridge: TwinCartridge, head: float, served: int) -> Steps:
         recalls, rate = self.library.recalls, drive.group.bytes_per_s
+        may, technology = drive.may(cartridge.technology), cartridge.technology
         while True:
             room = recalls.most_per_mount - served
-            if "r" in drive.may and cartridge.recalls and room > 0:
+            if "r" in may and cartridge.recalls and room > 0:
                 batch, cartridge.recalls = cartridge.recalls[:room], cartridge.recalls[room:]
                 served += len(batch)
                 if recalls.order == "record":
                     batch.sort(key=lambda one: one[2].position)
                 while batch:
                     if recalls.order == "nearest":
-                        batch.sort(key=lambda one: (self._locate(head, one[2].position), one[1]))
+                        batch.sort(
+                            key=lambda one: (self._locate(technology, head, one[2].position), one[1])
+                        )
                     _, number, file = batch.pop(0)
-                    yield self._take("locate", self._locate(head, file.position))
+                    yield self._take("locate", self._locate(technology, head, file.position))
                     yield from self._find_room(file)
                     yield self._take("read", file.size / rate)
                     head = file.position + file.size
                     self._end_recall(number, file)
-            elif "w" in drive.may and cartridge.writes:
-                yield self._take("locate", self._locate(head, cartridge.end))
+            elif "w" in may and cartridge.writes:
+                yield self._take("locate", self._locate(technology, head, cartridge.end))
                 while cartridge.writes:
                     yield self._take("write", cartridge.writes[0].size / rate)
                     file = cartridge.writes.pop(0)
@@ -252,12 +270,10 @@ class DrivesTwin:
             assert self.written is not None
             self.written.succeed()
 
-    def _locate(self, start: float, end: float) -> float:
-        given = self.library.locate
-        if given is None or start == end:
-            return 0.0
-        return locate_s(given, start / self.library.cartridges.capacity_bytes,
-                        end / self.library.cartridges.capacity_bytes)  # fmt: skip
+    def _locate(self, technology: str | None, start: float, end: float) -> float:
+        own = self.library.technologies[technology].locate if technology else None
+        given, room = own or self.library.locate, self._room(technology)
+        return 0.0 if given is None or start == end else locate_s(given, start / room, end / room)
 
 
 def locate_s(given: Locate, start: float, end: float) -> float:

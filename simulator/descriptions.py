@@ -14,7 +14,7 @@ from tapewise.schema.errors import SimulationError
 from tapewise.schema.texts import escape_controls
 from tapewise.simulator.capacities import format_count, format_size
 from tapewise.simulator.demand.tails import LEAST_TAIL, MOST_TAIL
-from tapewise.simulator.libraries import LIBRARY, Library, Writes
+from tapewise.simulator.libraries import LIBRARY, Drives, Library, Writes
 from tapewise.simulator.limits import COLUMNS as LIMITED_COLUMNS
 from tapewise.simulator.machines import Machine, Store
 from tapewise.simulator.outages import Outage
@@ -167,6 +167,7 @@ def _describe_library(library: Library) -> Iterator[str]:
     drives = ", ".join(
         f"{format_count(each.count, 'drive')} at {format_size(round(each.bytes_per_s))}/s"
         + (f" that only {each.role}" if each.role != "both" else "")
+        + _describe_media(each)
         for each in library.drives
     )
     yield f"  tapes: {drives}; {format_count(library.robots.count, 'robot')}"
@@ -177,7 +178,15 @@ def _describe_library(library: Library) -> Iterator[str]:
         )
     cartridges, recalls = library.cartridges, library.recalls
     capacity = format_size(cartridges.capacity_bytes)
-    yield f"  cartridges of {capacity}, filled by {cartridges.placement} (assumed)"
+    if not library.technologies:
+        yield f"  cartridges of {capacity}, filled by {cartridges.placement} (assumed)"
+    for name, one in library.technologies.items():
+        capacity = format_size(library.find_capacity(name))
+        classes = f" for {_join_classes(one.classes_of_service)}" if one.classes_of_service else ""
+        older = f", with {one.older_ratio:.0%} of the older files" if one.older_ratio is not None else ""
+        yield escape_controls(
+            f"  {name} cartridges of {capacity}{classes}{older}, filled by {cartridges.placement} (assumed)"
+        )
     yield (
         f"  recalls of a cartridge: {_ORDERS[recalls.order]}, at most {recalls.most_per_mount:,} a mount;"
         f" then it stays {recalls.lazy_s:g} s"
@@ -192,6 +201,15 @@ def _describe_library(library: Library) -> Iterator[str]:
             what += f", on {format_count(drive_count, 'drive')} at most"
         yield f"  repack: {what}, in pieces of {repack.piece_s:g} s"
     yield _describe_store(library.store)
+
+
+def _describe_media(drives: Drives) -> str:
+    """Return which technologies drives read and write; nothing without technologies."""
+    if drives.reads is None and drives.writes is None:
+        return ""
+    given = {"reads": drives.reads, "writes": drives.writes}
+    parts = [f"{verb} {', '.join(names)}" for verb, names in given.items() if names]
+    return f" ({'; '.join(parts)})"
 
 
 def _describe_store(store: Store | Writes | None) -> str:
@@ -516,6 +534,12 @@ def _describe_tapes(tapes: Mapping[str, Any], levels: Mapping[str, Level]) -> It
         + (f", out of service {hours['out']:,.1f}" if hours.get("out") else "")
         + (f", repack {hours['repack']:,.1f}" if hours.get("repack") else "")
     )
+    for one in tapes.get("technologies", ()):
+        yield (
+            f"  {one['name']}: {format_count(one['mount_count'], 'mount')},"
+            f" {format_count(one['recall_count'], 'recall')}, {one['drive_s'] / 3600:,.1f} drive hours:"
+            f" {one['used_ratio'] or 0:.1%} of the time of {format_count(one['drive_count'], 'drive')}"
+        )
     if repack := tapes.get("repack"):
         ended_s = repack["ended_s"]
         yield (

@@ -16,14 +16,13 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, ValidationError, field_validator, model_validator
 
-from tapewise.simulator.parts import Bytes, Count, Part, Rate, Ratio, Seconds
+from tapewise.simulator.parts import Bytes, Count, Name, Part, Rate, Ratio, Seconds
 from tapewise.simulator.policies import RANKS, format_size_age, parse_policy
 
 # The column of a trace that says which pool a file belongs to.
 POOLED = "class_of_service"
 
 Exponent = Annotated[float, Field(ge=0, le=16, multiple_of=0.5)]
-_Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,39}$")]
 
 
 class Pool(Part):
@@ -67,7 +66,7 @@ class Disk(Part):
     allocation: Literal["lv_round_robin", "chain_round_robin"]
     largest_file_bytes: Bytes
     smallest_transfer_bytes: Annotated[int, Field(ge=0, le=1)] = 0
-    pools: Annotated[dict[_Name, Pool], Field(default_factory=dict)]
+    pools: Annotated[dict[Name, Pool], Field(default_factory=dict)]
 
     @property
     def capacity_bytes(self) -> int:

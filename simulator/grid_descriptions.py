@@ -21,6 +21,11 @@ _COLUMNS = {
     "disk_utilisation_ratio": "disk used",
     "cost_per_year": "cost a year",
 }
+# The figures of each pool of the disk and of each technology; the name of the part comes before them.
+_PART_COLUMNS = {
+    "pool": {"hit_ratio": "hit ratio", "miss_count": "misses"},
+    "technology": {"mount_count": "mounts", "drive_h": "drive h", "used_ratio": "drives used"},
+}
 # An option is best if it is not worse than any other in all of these.
 _JUDGED = ("lost_h", "put_wait_p95_s", "get_wait_p95_s", "miss_count")
 
@@ -51,7 +56,7 @@ def describe_results(grid: Grid, results: Sequence[Result], *, is_trace: bool) -
 
 
 def _tabulate(names: Sequence[str], results: Sequence[Result]) -> Iterator[str]:
-    columns = _COLUMNS | _name_pool_columns(results)
+    columns = _COLUMNS | _name_part_columns(results)
     # A cause for which nothing was lost has no column; of the others, 0 is an answer.
     shown = [
         figure
@@ -75,13 +80,13 @@ def _tabulate(names: Sequence[str], results: Sequence[Result]) -> Iterator[str]:
         yield f"  {'  '.join([first, *others])}".rstrip()
 
 
-def _name_pool_columns(results: Sequence[Result]) -> dict[str, str]:
-    """Return the columns of the pools of the disk, if the machine has any."""
-    names = dict.fromkeys(name.split(".")[1] for name in results[0].figures if name.startswith("pool."))
+def _name_part_columns(results: Sequence[Result]) -> dict[str, str]:
+    """Return the columns of the pools of the disk and of the technologies, if the machine has any."""
+    names = dict.fromkeys(name.rpartition(".")[0] for name in results[0].figures if "." in name)
     return {
-        f"pool.{name}.{figure}": f"{name} {title}"
+        f"{name}.{figure}": f"{name.partition('.')[2]} {title}"
         for name in names
-        for figure, title in (("hit_ratio", "hit ratio"), ("miss_count", "misses"))
+        for figure, title in _PART_COLUMNS[name.partition(".")[0]].items()
     }
 
 

@@ -70,6 +70,8 @@ FIGURES = (
 )
 # What is measured of each pool of the disk; the figures are called `pool.NAME.hit_ratio` and so on.
 POOL_FIGURES = ("capacity_bytes", "get_count", "miss_count", "hit_ratio", "purged_bytes")
+# What is measured of each technology; the figures are called `technology.NAME.mount_count` and so on.
+TECHNOLOGY_FIGURES = ("drive_count", "mount_count", "recall_count", "drive_h", "used_ratio")
 
 
 @dataclass(frozen=True)
@@ -229,11 +231,13 @@ def measure(run: Run, machine: Machine) -> dict[str, float | None]:
     figures["drive_queue_peak_count"] = levels["drive_waits"].peak if has_drives else None
     figures["cost_per_year"] = _price(run, machine)
     figures |= {"filling_miss_count": None, "filling_s": None}  # they take another run
-    own = {name: figures[name] for name in FIGURES}
-    return own | {
-        f"pool.{pool.name}.{name}": None if (value := getattr(pool, name)) is None else float(value)
-        for pool in run.totals.disk_pools
-        for name in POOL_FIGURES
+    parts: list[tuple[str, Any, Sequence[str]]]
+    parts = [("pool", pool, POOL_FIGURES) for pool in run.totals.disk_pools]
+    parts += [("technology", one, TECHNOLOGY_FIGURES) for one in (tapes.technologies if tapes else ())]
+    return {name: figures[name] for name in FIGURES} | {
+        f"{what}.{part.name}.{name}": None if (value := getattr(part, name)) is None else float(value)
+        for what, part, names in parts
+        for name in names
     }
 
 

@@ -11,12 +11,11 @@
 becomes `Library(cartridges=Cartridges(...), drives=(Drives(...),), ...)`.
 """
 
-from collections.abc import Sequence
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal, NamedTuple, Self
 
 from pydantic import Field, model_validator
 
-from tapewise.simulator.parts import Bytes, Count, Interval, Part, Rate, Ratio, Seconds
+from tapewise.simulator.parts import Bytes, Count, Interval, Name, Part, Rate, Ratio, Seconds
 
 READ, WRITE = 1, 2
 LIBRARY = "library"  # the tier of the cartridges that the robots move
@@ -40,10 +39,15 @@ class Cartridges(Part):
     filled_count: Count | None = None
 
 
+Names = Annotated[tuple[Name, ...], Field(strict=False)]
+
+
 class Drives(Part):
     """A group of equal drives, and what they are for.
 
     Without `classes_of_service`, they serve all files. Files that other drives serve are on other cartridges.
+    If the machine file has `[tapes.technologies]`, `reads` and `writes` name those whose cartridges they read
+    and write, and `role` is omitted.
 
     Before a cartridge is unloaded, it is rewound for `rewind_s`, wherever the head is.
     """
@@ -51,15 +55,18 @@ class Drives(Part):
     count: Count
     bytes_per_s: Rate
     role: Literal["both", "read", "write"] = "both"
+    reads: Names | None = None
+    writes: Names | None = None
     load_s: Seconds = 0.0
     rewind_s: Seconds = 0.0
     unload_s: Seconds = 0.0
     classes_of_service: Annotated[tuple[str, ...] | None, Field(strict=False, min_length=1)] = None
 
-    @property
-    def kinds(self) -> int:
-        """The kinds of work as a sum of `READ` and `WRITE`."""
-        return {"both": READ | WRITE, "read": READ, "write": WRITE}[self.role]
+    def find_kinds(self, technology: str | None) -> int:
+        """Return what they do with cartridges of a technology (None: the only one): READ, WRITE, the sum, 0."""
+        if technology is None:
+            return {"both": READ | WRITE, "read": READ, "write": WRITE}[self.role]
+        return READ * (technology in (self.reads or ())) | WRITE * (technology in (self.writes or ()))
 
 
 class Robots(Part):
@@ -95,6 +102,47 @@ class Locate(Part):
     end_to_end_s: Seconds
     band_count: Count
     wraps_per_band: Count
+
+
+class Technology(Part):
+    """Cartridges of one kind, which only some drives read, and only some write.
+
+    It has the files of its `classes_of_service`, or, without them, of all classes that no technology names.
+    Where several have the same class, drives must write exactly one of these (with `[tapes.store]`), which
+    gets the new files. Which of the requested files from before the run are on which is drawn at random:
+    `older_ratio` of them are on this one.
+
+    `capacity_bytes` and `locate` are those of the machine's `[tapes.cartridges]` and `[tapes.locate]`, if
+    omitted.
+    """
+
+    classes_of_service: Annotated[tuple[str, ...] | None, Field(strict=False, min_length=1)] = None
+    older_ratio: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] | None = None
+    capacity_bytes: Bytes | None = None
+    locate: Locate | None = None
+
+
+class DriveSet(NamedTuple):
+    """What each group of drives may do with some cartridges (READ, WRITE, their sum, or 0)."""
+
+    technology: str | None
+    kinds: tuple[int, ...]
+
+    @property
+    def all_kinds(self) -> int:
+        """What any of the drives may do."""
+        return READ * any(one & READ for one in self.kinds) | WRITE * any(one & WRITE for one in self.kinds)
+
+
+class Service(NamedTuple):
+    """The sets of drives that the files of some classes may need, with the share of the older files of each.
+
+    New files need the set of number `written` of these.
+    """
+
+    sets: tuple[DriveSet, ...]
+    older_ratios: tuple[float, ...]
+    written: int
 
 
 class Recalls(Part):
@@ -133,28 +181,25 @@ class Repack(Part):
     With `volumes`, the cartridges of that name, with so many bytes, are read in this order, and what was read
     is written to as few blank ones as can hold it, by at most `most_drives` at a time (all, if omitted). A
     drive goes on with a cartridge until another one waits that it serves, but at least for a piece. They hold
-    none of the trace's files.
+    none of the trace's files. If the machine file has technologies, the volumes are of `from_technology`, and
+    the blank ones of `to_technology`.
     """
 
     piece_s: Interval
     drive_ratio: Ratio | None = None
     volumes: Annotated[dict[str, Bytes] | None, Field(min_length=1, max_length=100_000)] = None
     most_drives: Count | None = None
+    from_technology: Name | None = None
+    to_technology: Name | None = None
 
     @model_validator(mode="after")
     def _check_kind(self) -> Self:
         if (self.drive_ratio is None) == (self.volumes is None):
             raise ValueError("give drive_ratio, or volumes with their bytes")
-        if self.most_drives is not None and self.volumes is None:
-            raise ValueError("most_drives belongs to volumes")
+        for field in ("most_drives", "from_technology", "to_technology"):
+            if getattr(self, field) is not None and self.volumes is None:
+                raise ValueError(f"{field} belongs to volumes")
         return self
-
-
-def _add_kinds(drives: Sequence[Drives]) -> int:
-    """Return the kinds of work that any of these drives does."""
-    return (READ if any(one.kinds & READ for one in drives) else 0) | (
-        WRITE if any(one.kinds & WRITE for one in drives) else 0
-    )
 
 
 class Library(Part):
@@ -162,6 +207,7 @@ class Library(Part):
 
     drives: Annotated[tuple[Drives, ...], Field(min_length=1, strict=False)]
     cartridges: Cartridges
+    technologies: Annotated[dict[Name, Technology], Field(default_factory=dict)]
     robots: Robots
     tiers: Annotated[tuple[Tier, ...], Field(strict=False)] = ()
     recalls: Recalls = Recalls()
@@ -197,43 +243,145 @@ class Library(Part):
         return self
 
     @model_validator(mode="after")
+    def _check_technologies(self) -> Self:
+        names = self.technologies
+        for number, group in enumerate(self.drives):
+            for field in ("reads", "writes"):
+                given = getattr(group, field)
+                if given == () and not names:
+                    raise ValueError(f"drives.{number}.{field}: there are no technologies")
+                for name in given or ():
+                    if name not in names:
+                        raise ValueError(f"drives.{number}.{field}: {name} is none of technologies")
+            if names and "role" in group.model_fields_set:
+                raise ValueError(f"drives.{number}.role: reads and writes say what they do with technologies")
+            if names and not any(group.find_kinds(name) for name in names):
+                raise ValueError(f"drives.{number}: reads and writes name no technology, so none is for them")
+        for name in names:
+            if not any(group.find_kinds(name) & READ for group in self.drives):
+                raise ValueError(f"technologies.{name}: no drive of drives reads it")
+        for field in ("from_technology", "to_technology"):
+            name = getattr(self.repack, field, None)
+            if name is not None and name not in names:
+                raise ValueError(f"repack.{field}: {name} is none of technologies")
+            if name is None and names and self.repack and self.repack.volumes:
+                raise ValueError(f"repack.{field}: it is missing, so no technology is known for volumes")
+        return self
+
+    @model_validator(mode="after")
     def _check_volumes(self) -> Self:
-        volumes = (self.repack and self.repack.volumes) or {}
-        for name, size_bytes in volumes.items():
-            if size_bytes > self.cartridges.capacity_bytes:
+        if self.repack is None or not self.repack.volumes:
+            return self
+        old, new = self.repack_sets
+        room = self.find_capacity(old.technology)
+        where = f"technologies.{old.technology}" if old.technology else "cartridges"
+        for name, size_bytes in self.repack.volumes.items():
+            if size_bytes > room:
                 raise ValueError(
-                    f"repack.volumes.{name}: {size_bytes} bytes are more than"
-                    f" cartridges.capacity_bytes ({self.cartridges.capacity_bytes})"
+                    f"repack.volumes.{name}: {size_bytes} bytes are more than {where}.capacity_bytes ({room})"
                 )
-        if volumes and not _add_kinds(self.drives) & WRITE:
+        if not new.all_kinds & WRITE:
+            if new.technology:
+                raise ValueError(f"repack.to_technology: no drive of drives writes {new.technology}")
             raise ValueError("repack.volumes need a drive that may write")
         return self
 
     @model_validator(mode="after")
     def _check_roles(self) -> Self:
-        kinds = _add_kinds(self.drives)
-        if not kinds & READ:
+        every = [DriveSet(name, self._list_kinds(name)) for name in self.technologies or [None]]
+        if not any(one.all_kinds & READ for one in every):
             raise ValueError("no drive of drives may read, so no file comes back from tape")
-        if self.store is not None and not kinds & WRITE:
+        if self.store is not None and not any(one.all_kinds & WRITE for one in every):
             raise ValueError("store needs a drive that may write")
-        for name, groups in self._list_served():
-            kinds, which = _add_kinds([self.drives[group] for group in groups]), name or "without a name here"
-            if not kinds & READ:
-                raise ValueError(f"drives: none that serves class {which} may read")
-            if self.store is not None and not kinds & WRITE:
-                raise ValueError(f"drives: none that serves class {which} may write")
+        for name, service in self._list_served():
+            which = name or "without a name here"
+            self._check_shares(which, service)
+            for one in service.sets:
+                on = f" on {one.technology}" if one.technology else ""
+                if not one.all_kinds & READ:
+                    raise ValueError(f"drives: none that serves class {which} may read{on}")
+            written = service.sets[service.written]
+            if self.store is not None and not written.all_kinds & WRITE:
+                on = f" on {written.technology}" if len(service.sets) == 1 and written.technology else ""
+                raise ValueError(f"drives: none that serves class {which} may write{on}")
         return self
 
-    def _list_served(self) -> list[tuple[str | None, tuple[int, ...]]]:
-        """Return which groups of drives serve each class that is named, and, as the last, all others."""
-        given = [group.classes_of_service for group in self.drives]
-        names = dict.fromkeys(name for classes in given for name in classes or ())
-        served: list[tuple[str | None, tuple[int, ...]]] = [
-            (name, tuple(n for n, classes in enumerate(given) if classes is None or name in classes))
-            for name in names
+    @model_validator(mode="after")
+    def _check_uses(self) -> Self:
+        """Refuse technologies without files, and drives for which there is no file."""
+        sets = self.drive_sets
+        for name in self.technologies:
+            if all(one.technology != name for one in sets):
+                raise ValueError(f"technologies.{name}: no class of service has files on it")
+        sets += self.repack_sets
+        for number in range(len(self.drives)):
+            if not any(one.kinds[number] for one in sets):
+                raise ValueError(
+                    f"drives.{number}: no class that they serve has files on what they read or write"
+                )
+        return self
+
+    def _check_shares(self, which: str, service: Service) -> None:
+        """Refuse technologies that share a class, and do not say which of its files are on them."""
+        names = [one.technology for one in service.sets]
+        if len(names) < 2:
+            return
+        for name in names:
+            if name and self.technologies[name].older_ratio is None:
+                raise ValueError(
+                    f"technologies.{name}.older_ratio: it is missing, but {len(names)} technologies have"
+                    f" files of class {which}"
+                )
+        total = sum(service.older_ratios)
+        if abs(total - 1) > 1e-9:
+            raise ValueError(f"technologies: older_ratio is {total:g} in all for class {which}, not 1")
+        written = [one.technology for one in service.sets if one.all_kinds & WRITE]
+        if self.store is not None and len(written) > 1:
+            raise ValueError(
+                f"technologies: drives write {' and '.join(map(str, written))} for class {which}, so where"
+                " its new files go is not known"
+            )
+
+    def find_capacity(self, technology: str | None) -> int:
+        """Return the bytes of a cartridge of a technology."""
+        given = self.technologies[technology].capacity_bytes if technology else None
+        return given or self.cartridges.capacity_bytes
+
+    def find_locate(self, technology: str | None) -> Locate | None:
+        """Return how long the head moves on a cartridge of a technology."""
+        given = self.technologies[technology].locate if technology else None
+        return given or self.locate
+
+    def _list_kinds(self, technology: str | None) -> tuple[int, ...]:
+        """Return what each group of drives may do with cartridges of a technology, as READ and WRITE."""
+        return tuple(group.find_kinds(technology) for group in self.drives)
+
+    def _list_served(self) -> list[tuple[str | None, Service]]:
+        """Return who serves each class that is named, and, as the last, all others, if they are served."""
+        names = dict.fromkeys(name for classes in self._classes for name in classes or ())
+        return [(name, found) for name in [*names, None] if (found := self._find_service(name)) is not None]
+
+    def _find_service(self, name: str | None) -> Service | None:
+        """Return who serves a class; of all others (None), None if nobody does."""
+        groups = [
+            number
+            for number, group in enumerate(self.drives)
+            if group.classes_of_service is None or name in group.classes_of_service
         ]
-        others = tuple(number for number, classes in enumerate(given) if classes is None)
-        return [*served, (None, others)] if others else served
+        kept = self.technologies
+        own = [each for each, one in kept.items() if name in (one.classes_of_service or ())]
+        technologies = own or [each for each, one in kept.items() if one.classes_of_service is None]
+        if kept and not technologies and name is not None:
+            raise ValueError(f"technologies: none has the files of class {name}")
+        if not groups or (kept and not technologies):
+            return None
+        sets = []
+        for technology in technologies if kept else [None]:
+            kinds = self._list_kinds(technology)
+            sets.append(DriveSet(technology, tuple(kinds[n] * (n in groups) for n in range(len(kinds)))))
+        ratios = [1.0] if len(sets) == 1 else [kept[each].older_ratio or 0.0 for each in technologies]
+        written = next((number for number, one in enumerate(sets) if one.all_kinds & WRITE), 0)
+        return Service(tuple(sets), tuple(ratios), written)
 
     @property
     def repack_every_s(self) -> float:
@@ -244,21 +392,34 @@ class Library(Part):
 
     @property
     def has_classes(self) -> bool:
-        """Whether some drives serve only some classes of service."""
-        return any(group.classes_of_service is not None for group in self.drives)
+        """Whether some drives serve only some classes of service, or some technologies have only those."""
+        return any(classes is not None for classes in self._classes)
 
     @property
-    def drive_sets(self) -> list[tuple[int, ...]]:
-        """The different sets of groups of drives that serve a class; a cartridge belongs to one set."""
-        return list(dict.fromkeys(groups for _, groups in self._list_served()))
+    def _classes(self) -> list[tuple[str, ...] | None]:
+        """The classes that each group of drives serves, and those of each technology."""
+        classes = [group.classes_of_service for group in self.drives]
+        return classes + [one.classes_of_service for one in self.technologies.values()]
 
-    def find_set(self) -> tuple[dict[str, int], int | None]:
-        """Return the number of the set of each class that is named; that of all others, None if refused."""
-        sets, numbers = self.drive_sets, {}
-        others: int | None = None
-        for name, groups in self._list_served():
-            if name is None:
-                others = sets.index(groups)
-            else:
-                numbers[name] = sets.index(groups)
-        return numbers, others
+    @property
+    def services(self) -> list[Service]:
+        """The different ways in which classes are served."""
+        return list(dict.fromkeys(service for _, service in self._list_served()))
+
+    @property
+    def drive_sets(self) -> list[DriveSet]:
+        """The different sets of drives that files need; a cartridge belongs to one set."""
+        return list(dict.fromkeys(one for service in self.services for one in service.sets))
+
+    @property
+    def repack_sets(self) -> list[DriveSet]:
+        """The sets of drives for listed cartridges, and for the blank ones that take what is on them."""
+        if self.repack is None or not self.repack.volumes:
+            return []
+        names = self.repack.from_technology, self.repack.to_technology
+        return [DriveSet(name, self._list_kinds(name)) for name in names]
+
+    def find_service(self) -> tuple[dict[str, int], int | None]:
+        """Return the number of the service of each class that is named; of all others, None if refused."""
+        numbers = {name: self.services.index(service) for name, service in self._list_served()}
+        return {name: n for name, n in numbers.items() if name is not None}, numbers.get(None)

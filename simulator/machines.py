@@ -266,12 +266,14 @@ class Machine(Part):
         if isinstance(self.tapes, Library):
             if self.purge is not None and self.tapes.store is None:
                 raise ValueError("purge needs tapes.store, or the files that it removes are on no cartridge")
-            room = self.tapes.cartridges.capacity_bytes
-            if room < self.disk.largest_file_bytes:
-                raise ValueError(
-                    f"tapes.cartridges.capacity_bytes is {room}, but a file of disk.largest_file_bytes"
-                    f" ({self.disk.largest_file_bytes}) must fit on one cartridge"
-                )
+            for name in self.tapes.technologies or [None]:
+                room = self.tapes.find_capacity(name)
+                if room < self.disk.largest_file_bytes:
+                    where = f"technologies.{name}" if name else "cartridges"
+                    raise ValueError(
+                        f"tapes.{where}.capacity_bytes is {room}, but a file of disk.largest_file_bytes"
+                        f" ({self.disk.largest_file_bytes}) must fit on one cartridge"
+                    )
         return self
 
     def with_disk(self, capacity_bytes: int) -> "Machine":

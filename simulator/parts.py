@@ -11,6 +11,7 @@ Interval = Annotated[float, Field(gt=0, le=1e9, allow_inf_nan=False)]
 Bytes = Annotated[int, Field(gt=0, le=1 << 53)]
 Count = Annotated[int, Field(gt=0, le=100_000)]
 Ratio = Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)]
+Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,39}$")]
 
 
 class Part(BaseModel):

@@ -73,6 +73,28 @@ class RepackTotals:
 
 
 @dataclass(frozen=True)
+class TechnologyTotals:
+    """What the cartridges of one technology took of the drives.
+
+    `drive_s` is how long they were in drives, or on the way there and back. `drive_count` drives read or
+    write them, and `used_ratio` is the share of their time in the whole run, which they may also spend on
+    other technologies. It is None for a run of 0 s.
+    """
+
+    name: str
+    drive_count: int
+    mount_count: int
+    recall_count: int
+    drive_s: float
+    used_ratio: float | None
+
+    @property
+    def drive_h(self) -> float:
+        """The hours of `drive_s`."""
+        return self.drive_s / 3600
+
+
+@dataclass(frozen=True)
 class TapeTotals:
     """What the drives did, where cartridges have an identity; `drive_s` is the time of all drives by step.
 
@@ -80,7 +102,7 @@ class TapeTotals:
     `recall_mount_count` counts the mounts in which a file was read, and `recall_count` the files. The waits
     are the means of these recalls. `cartridge_count` counts those with data at the end. `tier_mounts`
     counts the mounts by tier, where the machine file has tiers. `repack` is about the cartridges that it
-    lists.
+    lists, and `technologies` about each of those that it has.
     """
 
     mount_count: int
@@ -95,6 +117,7 @@ class TapeTotals:
     mean_locate_wait_s: float | None
     tier_mounts: dict[str, int] = field(default_factory=dict)
     repack: RepackTotals | None = None
+    technologies: tuple[TechnologyTotals, ...] = ()
 
 
 @dataclass(frozen=True)

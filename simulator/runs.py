@@ -46,6 +46,7 @@ from tapewise.simulator.results import (
     RepackTotals,
     Run,
     TapeTotals,
+    TechnologyTotals,
     Totals,
 )
 from tapewise.simulator.worlds import find_windows, make_world
@@ -322,4 +323,29 @@ def _collect_tapes(world: World, library: Library) -> TapeTotals:
         mean_locate_wait_s=waits[LOCATE],
         tier_mounts=dict(zip(names, world.movers.mount_count.tolist(), strict=True)) if library.tiers else {},
         repack=_collect_repack(world) if len(world.repacks) else None,
+        technologies=tuple(_collect_technologies(world, library)),
     )
+
+
+def _collect_technologies(world: World, library: Library) -> Iterator[TechnologyTotals]:
+    held = world.drives[world.drives.cartridge >= 0]  # drives whose last step has not ended
+    drive_s = world.drive_sets.drive_s.copy()
+    np.add.at(drive_s, world.cartridges.drive_set[held.cartridge], world.state.now_s[0] - held.since_s)
+    jobs = world.jobs[: int(world.machine.job_count[0])]
+    recalled = world.files.drive_set[jobs.file[jobs.stage_ended_s > 0]]
+    recall_counts = np.bincount(recalled, minlength=len(drive_s))
+    counts = np.array([group.count for group in library.drives])
+    sets = [*library.drive_sets, *library.repack_sets]
+    ended_s = float(world.state.now_s[0])
+    for name in library.technologies:
+        own = np.array([one.technology == name for one in sets])
+        drive_count = int(counts[[group.find_kinds(name) > 0 for group in library.drives]].sum())
+        own_s = float(drive_s[own].sum())
+        yield TechnologyTotals(
+            name=name,
+            drive_count=drive_count,
+            mount_count=int(world.drive_sets.mount_count[own].sum()),
+            recall_count=int(recall_counts[own].sum()),
+            drive_s=own_s,
+            used_ratio=own_s / (drive_count * ended_s) if ended_s > 0 else None,
+        )

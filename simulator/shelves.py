@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from tapewise.schema.errors import MachineError
 from tapewise.simulator.demand.traces import Demand
@@ -12,7 +13,7 @@ from tapewise.simulator.libraries import READ, WRITE, Library
 
 @dataclass(frozen=True)
 class Shelves:
-    """The drives, the cartridges, and for each file its owner, cartridge and position.
+    """The drives, the cartridges, and for each file its set of drives, owner, cartridge and position.
 
     The first `filled_count` cartridges hold the files from before the run; the others are blank. The last
     ones are those of `repacks`.
@@ -23,6 +24,7 @@ class Shelves:
     repacks: Records
     owner_count: int
     owners: Integers
+    file_sets: Integers
     file_cartridges: Integers
     positions_bytes: Floats
     filled_count: int
@@ -35,25 +37,27 @@ def make_shelves(library: Library | None, demand: Demand, sizes_bytes: Floats, *
     if library is None:
         none = np.zeros(file_count, np.int64)
         drives, cartridges, repacks = (make_records(name, 0) for name in ("drives", "cartridges", "repacks"))
-        return Shelves(drives, cartridges, repacks, 0, none, *placed, 0)
+        return Shelves(drives, cartridges, repacks, 0, none, none, *placed, 0)
     given = library.cartridges
-    set_count, sets = len(library.drive_sets), demand.file_sets
-    owners, owner_count = _find_owners(demand, file_count, by_user=given.placement == "user")
-    # Files that different drives serve share no cartridge.
-    owners, owner_count = owners * set_count + sets, owner_count * set_count
     is_old = np.zeros(file_count, bool)
     is_old[demand.file] = True  # nobody asks for the others, so their places do not matter
     is_new = np.zeros(file_count, bool)
     is_new[demand.file[demand.is_put]] = True
     if library.store is not None:
         is_new[demand.inventory[~demand.inventory_is_stored]] = True
+    drive_sets = library.drive_sets
+    set_count, sets = len(drive_sets), _choose_sets(library, demand.file_services, is_new, seed=seed)
+    owners, owner_count = _find_owners(demand, file_count, by_user=given.placement == "user")
+    # Files that different drives serve share no cartridge.
+    owners, owner_count = owners * set_count + sets, owner_count * set_count
     # The order in which the trace asks for files is not used: no real archive has its files in that order.
     rng = np.random.default_rng([seed, 3])
     order = rng.permutation(file_count)
     order = order[(is_old & ~is_new)[order]]
     order = order[np.argsort(owners[order], kind="stable")]
-    room = float(given.capacity_bytes)
+    rooms = np.array([float(library.find_capacity(one.technology)) for one in drive_sets])
     if given.filled_count is None or given.placement == "user":
+        room = rooms[np.arange(owner_count) % set_count]  # of each owner's cartridges
         starts = np.zeros(owner_count)
         if given.filled_count is not None:
             owned_bytes = np.bincount(owners[order], weights=sizes_bytes[order], minlength=owner_count)
@@ -61,10 +65,12 @@ def make_shelves(library: Library | None, demand: Demand, sizes_bytes: Floats, *
         filled_count = _place_together(order, sizes_bytes, owners, room, starts, placed)
     else:
         filled_count = given.filled_count
+        # Smaller cartridges hold fewer of the bytes.
         shares = np.bincount(sets[order], weights=sizes_bytes[order], minlength=set_count).astype(float)
+        shares *= rooms[0] / rooms
         first = 0
         for number, count in enumerate(_divide(filled_count, shares)):
-            _spread(order[sets[order] == number], sizes_bytes, room, first, count, placed)
+            _spread(order[sets[order] == number], sizes_bytes, rooms[number], first, count, placed)
             first += count
     if given.filled_count is not None and filled_count > given.filled_count:
         raise MachineError(
@@ -73,16 +79,57 @@ def make_shelves(library: Library | None, demand: Demand, sizes_bytes: Floats, *
         )
     # Of two cartridges that are written one after the other, the first is full with the second's first file.
     new_bytes = float(sizes_bytes[is_new].sum())
-    blank_count = int(2 * new_bytes / room) + owner_count * given.open_count + 1
+    blank_count = int(2 * new_bytes / rooms.min()) + owner_count * given.open_count + 1
     listed = list_repacks(library)
     blank_count = min(blank_count, int(is_new.sum()) + 1)
     cartridges = make_records("cartridges", filled_count + blank_count + len(listed))
     listed.cartridge += filled_count + blank_count
+    # The last sets are those of `Library.repack_sets`.
+    cartridges.drive_set[listed.cartridge] = set_count + (listed.kind == WRITE)
     cartridges.drive = cartridges.place = cartridges.write_head = -1
     is_placed = placed[0] >= 0
     cartridges.drive_set[placed[0][is_placed]] = sets[is_placed]
     cartridges.tier[:filled_count] = _draw_tiers(library, filled_count, seed=seed)
-    return Shelves(_make_drives(library), cartridges, listed, owner_count, owners, *placed, filled_count)
+    return Shelves(
+        _make_drives(library), cartridges, listed, owner_count, owners, sets, *placed, filled_count
+    )
+
+
+def _choose_sets(
+    library: Library, services: Integers, is_new: npt.NDArray[np.bool_], *, seed: int
+) -> Integers:
+    """Choose the set of drives of each file; of older files that may be on several technologies, at random."""
+    numbers = {one: number for number, one in enumerate(library.drive_sets)}
+    drawn = np.random.default_rng([seed, 7]).random(len(services))
+    sets = np.zeros(len(services), np.int64)
+    for number, service in enumerate(library.services):
+        own = np.array([numbers[one] for one in service.sets])
+        place = np.searchsorted(np.cumsum(service.older_ratios)[:-1], drawn, side="right")
+        chosen = np.where(is_new, own[service.written], own[place])
+        sets = np.where(services == number, chosen, sets)
+    return sets
+
+
+def make_drive_sets(library: Library | None) -> Records:
+    """Make the sets of drives of all cartridges: those of files, then those of listed cartridges."""
+    given = [*library.drive_sets, *library.repack_sets] if library else []
+    sets = make_records("drive_sets", len(given))
+    for one, drive_set in zip(sets, given, strict=True):
+        assert library is not None
+        one.cartridge_bytes = library.find_capacity(drive_set.technology)
+        if locate := library.find_locate(drive_set.technology):
+            one.has_locate = True
+            one.end_to_end_s = locate.end_to_end_s
+            one.wraps_per_band = locate.wraps_per_band
+            one.wrap_count = locate.wraps_per_band * locate.band_count
+    return sets
+
+
+def list_served(library: Library | None) -> Integers:
+    """Return what each group of drives does with cartridges of each of these sets."""
+    if library is None:
+        return np.zeros((1, 0), np.int64)
+    return np.array([one.kinds for one in (*library.drive_sets, *library.repack_sets)]).T.copy()
 
 
 def _find_owners(demand: Demand, file_count: int, *, by_user: bool) -> tuple[Integers, int]:
@@ -98,20 +145,20 @@ def _place_together(
     order: Integers,
     sizes_bytes: Floats,
     owners: Integers,
-    room: float,
+    rooms: Floats,
     starts: Floats,
     placed: tuple[Integers, Floats],
 ) -> int:
     """Fill one cartridge after the other; each owner begins a new one. Returns how many are filled.
 
-    `starts` says where on their first cartridge the files of each owner begin.
+    `rooms` has the bytes of each owner's cartridges, and `starts` where on the first one the files begin.
     """
-    cartridge, end, owner = -1, room, -1
+    cartridge, end, owner = -1, 0.0, -1
     for file in order.tolist():
         if owners[file] != owner:
             cartridge, owner = cartridge + 1, owners[file]
             end = starts[owner]
-        elif end + sizes_bytes[file] > room:
+        elif end + sizes_bytes[file] > rooms[owner]:
             cartridge, end = cartridge + 1, 0.0
         placed[0][file], placed[1][file] = cartridge, end
         end += sizes_bytes[file]
@@ -170,7 +217,7 @@ def list_repacks(library: Library) -> Records:
     What is read is written without gaps, so only the last blank cartridge is not full.
     """
     volumes = (library.repack and library.repack.volumes) or {}
-    room = library.cartridges.capacity_bytes
+    room = library.find_capacity(library.repack.to_technology if library.repack else None)
     read_bytes = written_bytes = 0
     rows: list[tuple[int, int, int]] = []
     for number, size_bytes in enumerate(volumes.values(), start=1):
@@ -206,7 +253,6 @@ def _make_drives(library: Library) -> Records:
     drives = make_records("drives", library.drive_count)
     counts = [group.count for group in library.drives]
     drives.group = np.repeat(np.arange(len(counts)), counts)
-    drives.kinds = np.repeat([group.kinds for group in library.drives], counts)
     drives.bytes_per_s = np.repeat([group.bytes_per_s for group in library.drives], counts)
     drives.load_s = np.repeat([group.load_s for group in library.drives], counts)
     drives.rewind_s = np.repeat([group.rewind_s for group in library.drives], counts)

@@ -23,7 +23,7 @@ from tapewise.simulator.libraries import Library
 from tapewise.simulator.machines import FixedLoad, Machine, Tapes
 from tapewise.simulator.outages import Window, list_windows, make_changes
 from tapewise.simulator.policies import parse_policy
-from tapewise.simulator.shelves import make_movers, make_shelves
+from tapewise.simulator.shelves import list_served, make_drive_sets, make_movers, make_shelves
 
 UNLIMITED = 1e18
 FLOW_LIMIT = 20_000_000
@@ -81,6 +81,7 @@ def make_world(machine: Machine, demand: Demand, *, seed: int, sample_s: float, 
     ranges.first = [one.first - 1 for one in machine.ports.ranges]
     ranges.last = [one.last - 1 for one in machine.ports.ranges]
     files.owner, files.cartridge = shelves.owners, shelves.file_cartridges
+    files.drive_set = shelves.file_sets
     files.position_bytes = shelves.positions_bytes
     numbers = _make_numbers(machine, demand, len(pools), cartridge_count, sample_s)
     state = make_records("state", 1)
@@ -134,7 +135,8 @@ def make_world(machine: Machine, demand: Demand, *, seed: int, sample_s: float, 
         owners=make_records("owners", shelves.owner_count),
         open_cartridges=np.full((shelves.owner_count, max(1, numbers.open_count[0])), -1, np.int64),
         drive_lists=np.zeros((len(shelves.drives), min(numbers.most_per_mount[0], file_count)), np.int64),
-        serves=_list_served(library),
+        drive_sets=make_drive_sets(library),
+        serves=list_served(library),
         drive_spent=np.zeros((len(shelves.drives), len(DRIVE_STEPS))),
         watched=np.zeros(len(shelves.drives), np.int64),
         waiting=np.zeros(cartridge_count, np.int64),
@@ -183,7 +185,7 @@ def _make_numbers(
 
 def _set_library(one: Records, library: Library) -> None:
     one.has_library = True
-    one.cartridge_bytes, one.open_count = library.cartridges.capacity_bytes, library.cartridges.open_count
+    one.open_count = library.cartridges.open_count
     one.robot_count = library.robots.count
     if library.repack:
         one.repack_s = library.repack.piece_s
@@ -192,11 +194,6 @@ def _set_library(one: Records, library: Library) -> None:
     one.is_by_record = library.recalls.order == "record"
     one.is_nearest = library.recalls.order == "nearest"
     one.most_per_mount, one.lazy_s = library.recalls.most_per_mount, library.recalls.lazy_s
-    if library.locate:
-        one.has_locate = True
-        one.end_to_end_s = library.locate.end_to_end_s
-        one.wraps_per_band = library.locate.wraps_per_band
-        one.wrap_count = library.locate.wraps_per_band * library.locate.band_count
 
 
 def _check_repack(library: Library, demand: Demand) -> None:
@@ -266,21 +263,12 @@ def _make_drives(tapes: Tapes | Library | None) -> tuple[Records, Records]:
     return pools, silos
 
 
-def _list_served(library: Library | None) -> Integers:
-    """Return which groups of drives are in which set."""
-    sets = library.drive_sets if library else [()]
-    serves = np.zeros((library.chain_count if library else 1, len(sets)), np.int64)
-    for number, groups in enumerate(sets):
-        serves[list(groups), number] = 1
-    return serves
-
-
 def _make_files(machine: Machine, demand: Demand) -> tuple[Records, Integers]:
     """Make all files; those in the inventory get volumes in turn. Also return the files not yet on tape."""
     files = make_records("files", len(demand.file_sizes))
     files.size_bytes = np.maximum(demand.file_sizes, machine.disk.smallest_transfer_bytes)
     files.is_stored = True
-    files.disk_pool, files.drive_set = demand.file_pools, demand.file_sets
+    files.disk_pool = demand.file_pools
     held = files[: len(demand.inventory)]  # they come first
     held.place = ON_DISK
     held.arrived_s = held.accessed_s = -demand.inventory_ages_s

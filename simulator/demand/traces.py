@@ -51,7 +51,7 @@ class Demand:
     """A trace as arrays: users and files are numbers from 0, and `inventory` lists the files on disk.
 
     Each version of a file is a file of its own. `file_pools` has the number of its pool on disk, and
-    `file_sets` that of the drives that serve it (`Library.drive_sets`).
+    `file_services` that of how it is served on tape (`Library.services`).
     `early_get_count` gets read a file that the trace puts only later, and `overwriting_count` puts write a
     file that was there before.
     """
@@ -64,7 +64,7 @@ class Demand:
     user_count: int
     file_sizes: Integers
     file_pools: Integers
-    file_sets: Integers
+    file_services: Integers
     inventory: Integers
     inventory_ages_s: Floats
     inventory_is_stored: np.ndarray[tuple[int], np.dtype[np.bool_]]
@@ -206,8 +206,9 @@ def check_trace(trace: pl.DataFrame, machine: Machine, inventory: pl.DataFrame |
     if machine.tapes is None:
         is_lost = ~is_put & (versions.version == 0) & (versions.number >= held.height)
         _refuse(trace, is_lost, "file", "is on tape, but the machine has none")
-    pools, sets = place_in_pools(whole, machine).to_numpy(), _place_in_sets(whole, machine).to_numpy()
-    held_pools, held_sets = _place_inventory(held, versions.asked_row, pools, sets, machine)
+    pools = place_in_pools(whole, machine).to_numpy()
+    services = _find_services(whole, machine).to_numpy()
+    held_pools, held_services = _place_inventory(held, versions.asked_row, pools, services, machine)
     _check_room(trace, pools, held, held_pools, machine)
     limited = whole.select("user", *(name for name in LIMITED_COLUMNS if name in whole.columns))
     gates = find_gates(limited, machine.users.limit_count, machine.limits, machine.priorities)
@@ -221,7 +222,7 @@ def check_trace(trace: pl.DataFrame, machine: Machine, inventory: pl.DataFrame |
         user_count=len(user_names),
         file_sizes=file_sizes,
         file_pools=np.concatenate([held_pools, pools])[versions.first_row],
-        file_sets=np.concatenate([held_sets, sets])[versions.first_row],
+        file_services=np.concatenate([held_services, services])[versions.first_row],
         inventory=np.arange(held.height),
         inventory_ages_s=held["age_s"].to_numpy(),
         inventory_is_stored=held["is_stored"].to_numpy(),
@@ -311,14 +312,14 @@ def place_in_pools(trace: pl.DataFrame, machine: Machine) -> pl.Series:
     )
 
 
-def _place_in_sets(trace: pl.DataFrame, machine: Machine) -> pl.Series:
-    """Return the number of the set of drives that serve the file of each request."""
+def _find_services(trace: pl.DataFrame, machine: Machine) -> pl.Series:
+    """Return the number of the service of the file of each request."""
     if not isinstance(machine.tapes, Library) or not machine.tapes.has_classes:
         return pl.repeat(0, trace.height, dtype=pl.Int64, eager=True)
     return _place_classes(
         trace,
         "tapes.drives.classes_of_service",
-        *machine.tapes.find_set(),
+        *machine.tapes.find_service(),
         reason="is served by no drive",
         hint="Add it to the classes_of_service of drives, or omit these for some, which then serve all.",
     )
@@ -347,18 +348,18 @@ def _place_classes(
 
 
 def _place_inventory(
-    held: pl.DataFrame, asked_row: Integers, pools: Integers, sets: Integers, machine: Machine
+    held: pl.DataFrame, asked_row: Integers, pools: Integers, services: Integers, machine: Machine
 ) -> tuple[Integers, Integers]:
-    """Return the pool on disk and the set of drives of each of the inventory's files.
+    """Return the pool on disk and the service on tape of each of the inventory's files.
 
     They are those of the file's first request, where `asked_row` has one. Otherwise the pool is the one that
-    the inventory names, and the set of drives is the first: such a file may be written, and is never read.
+    the inventory names, and the service is the first: such a file may be written, and is never read.
     """
     is_asked = asked_row >= 0
-    held_sets, held_pools = np.zeros((2, held.height), np.int64)
-    held_sets[is_asked] = sets[asked_row[is_asked]]
+    held_services, held_pools = np.zeros((2, held.height), np.int64)
+    held_services[is_asked] = services[asked_row[is_asked]]
     if not machine.disk.pools:
-        return held_pools, held_sets
+        return held_pools, held_services
     names = {pool.name: number for number, pool in enumerate(machine.disk_pools)}
     named = held["pool_name"].replace_strict(names, default=None, return_dtype=pl.Int64)
     _refuse(
@@ -370,7 +371,7 @@ def _place_inventory(
     )
     held_pools[:] = named.fill_null(0).to_numpy()
     held_pools[is_asked] = pools[asked_row[is_asked]]
-    return held_pools, held_sets
+    return held_pools, held_services
 
 
 def _check_room(

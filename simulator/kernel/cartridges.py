@@ -18,6 +18,12 @@ READ, WRITE = 1, 2
 
 
 @compiled
+def find_allowed(world: World, drive: int, number: int) -> int:
+    """Return what a drive may do with a cartridge, as a sum of READ and WRITE; 0 if it does not fit."""
+    return int(world.serves[world.drives[drive].group, world.cartridges[number].drive_set])
+
+
+@compiled
 def ask_recall(world: World, job: int) -> None:
     """Make a stage wait for its file's cartridge."""
     machine, state, record = world.machine[0], world.state[0], world.jobs[job]
@@ -30,7 +36,8 @@ def ask_recall(world: World, job: int) -> None:
     if drive >= 0:
         one = world.drives[drive]
         is_loading = one.step in (FETCHING, LOADING)
-        if is_loading and (one.kinds & READ) and one.loading_count < machine.most_per_mount:
+        is_able = find_allowed(world, drive, number) & READ
+        if is_loading and is_able and one.loading_count < machine.most_per_mount:
             one.loading_count += 1
             phase = LOAD
     else:
@@ -47,7 +54,8 @@ def plan_write(world: World, file: int) -> None:
     turn = owner.turn
     owner.turn = (turn + 1) % machine.open_count
     number = world.open_cartridges[record.owner, turn]
-    if number < 0 or world.cartridges[number].planned_bytes + record.size_bytes > machine.cartridge_bytes:
+    room_bytes = world.drive_sets[record.drive_set].cartridge_bytes
+    if number < 0 or world.cartridges[number].planned_bytes + record.size_bytes > room_bytes:
         number = state.next_cartridge
         state.next_cartridge += 1
         world.open_cartridges[record.owner, turn] = number
@@ -81,17 +89,17 @@ def find_kinds(world: World, number: int) -> int:
 
 @compiled
 def may_write(world: World, drive: int) -> bool:
-    """Return whether a drive may write, or must read what waits for a drive.
+    """Return whether a drive may write to its cartridge, or must read what waits for a drive.
 
     It may if enough other drives are free for the cartridges with recalls: empty, or about to be.
     """
-    kinds, group = world.drives[drive].kinds, world.drives[drive].group
-    if not kinds & WRITE:
+    group = world.drives[drive].group
+    if not find_allowed(world, drive, world.drives[drive].cartridge) & WRITE:
         return False
-    if not world.machine[0].is_after_recalls or not kinds & READ:
+    if not world.machine[0].is_after_recalls:
         return True
     for drive_set in range(world.serves.shape[1]):
-        if not world.serves[group, drive_set]:
+        if not world.serves[group, drive_set] & READ:
             continue
         lack = 0
         for place in range(world.state[0].waiting_count):
@@ -101,7 +109,7 @@ def may_write(world: World, drive: int) -> bool:
         for other in range(len(world.drives)):
             one = world.drives[other]
             is_free = one.step in (EMPTY, REWINDING, UNLOADING, RETURNING) and not one.is_out
-            if is_free and (one.kinds & READ) and world.serves[one.group, drive_set]:
+            if is_free and (world.serves[one.group, drive_set] & READ):
                 lack -= 1
         if lack > 0:
             return False
@@ -116,14 +124,14 @@ def find_oldest(world: World, drive: int) -> int:
     the one with the oldest recall, if there is any.
     All waiting cartridges are searched: few wait, unless the machine is overloaded.
     """
-    kinds, group = world.drives[drive].kinds, world.drives[drive].group
     found, oldest, highest = -1, 0, 0
     has_recall, is_after_recalls = False, world.machine[0].is_after_recalls
     for place in range(world.state[0].waiting_count):
         number = world.waiting[place]
-        if not world.serves[group, world.cartridges[number].drive_set]:
+        allowed = find_allowed(world, drive, number)
+        if allowed == 0:
             continue
-        wanted = find_kinds(world, number) & kinds
+        wanted = find_kinds(world, number) & allowed
         if wanted & READ:
             head = world.jobs[world.queues[world.machine[0].cartridge_queue + number].head]
             is_older = head.priority > highest or (head.priority == highest and head.ticket < oldest)
@@ -167,7 +175,7 @@ def take_out(world: World, number: int, drive: int) -> None:
     cartridge.place = -1
     cartridge.drive, one.cartridge = drive, number
     one.loading_count = 0
-    if one.kinds & READ:
+    if find_allowed(world, drive, number) & READ:
         job = world.queues[machine.cartridge_queue + number].head
         while job >= 0 and one.loading_count < machine.most_per_mount:
             enter(world, job, LOAD)

@@ -11,6 +11,7 @@ from tapewise.simulator.kernel.cartridges import (
     READ,
     WRITE,
     end_loading,
+    find_allowed,
     find_kinds,
     find_oldest,
     may_write,
@@ -54,6 +55,8 @@ def _begin(world: World, drive: int, step: int) -> None:
     """Begin a step of a drive, and record how long the previous one took."""
     one, state = world.drives[drive], world.state[0]
     world.drive_spent[drive, one.step] += state.now_s - one.since_s
+    if one.cartridge >= 0 and one.step != EMPTY:
+        world.drive_sets[world.cartridges[one.cartridge].drive_set].drive_s += state.now_s - one.since_s
     was_busy = one.step not in (EMPTY, OUT, MOUNTED)
     is_busy = step not in (EMPTY, OUT, MOUNTED)
     if is_busy != was_busy:
@@ -222,7 +225,7 @@ def _make_room(world: World) -> None:
             continue
         for drive_set in range(world.serves.shape[1]):
             for kinds in range(READ, (READ | WRITE) + 1):
-                is_able = (kinds & one.kinds) == kinds and world.serves[one.group, drive_set]
+                is_able = (kinds & world.serves[one.group, drive_set]) == kinds
                 if one.step == MOUNTED and is_able and _is_drive_lacking(world, kinds, drive_set):
                     _leave(world, drive)
 
@@ -238,7 +241,7 @@ def _is_drive_lacking(world: World, kinds: int, drive_set: int) -> bool:
     for drive in range(len(world.drives)):
         one = world.drives[drive]
         is_leaving = one.step in (REWINDING, UNLOADING, RETURNING) and not one.is_out
-        if is_leaving and (one.kinds & kinds) and world.serves[one.group, drive_set]:
+        if is_leaving and (world.serves[one.group, drive_set] & kinds):
             lack -= 1
     return lack > 0
 
@@ -259,7 +262,7 @@ def _continue(world: World, drive: int) -> None:
             push_event(world, world.state[0].now_s + begin_piece(world, drive), STEP_ENDS, drive)
         return
     cartridge = world.cartridges[one.cartridge]
-    if one.list_place == one.list_count and (one.kinds & READ):
+    if one.list_place == one.list_count and (find_allowed(world, drive, one.cartridge) & READ):
         _make_list(world, drive)
     if one.list_place < one.list_count:
         one.job = world.drive_lists[drive, one.list_place]
@@ -273,7 +276,7 @@ def _continue(world: World, drive: int) -> None:
     else:
         return
     _begin(world, drive, LOCATING)
-    seconds = locate_s(world, one.head_bytes, target_bytes)
+    seconds = locate_s(world, cartridge.drive_set, one.head_bytes, target_bytes)
     one.head_bytes = target_bytes
     push_event(world, world.state[0].now_s + seconds, STEP_ENDS, drive)
 
@@ -282,7 +285,7 @@ def _continue(world: World, drive: int) -> None:
 def _make_list(world: World, drive: int) -> None:
     """List the recalls that have waited longest, as many as this mount may still serve, in their order."""
     one, machine = world.drives[drive], world.machine[0]
-    queue = machine.cartridge_queue + one.cartridge
+    queue, drive_set = machine.cartridge_queue + one.cartridge, world.cartridges[one.cartridge].drive_set
     count = 0
     while one.done_count < machine.most_per_mount and world.queues[queue].head >= 0:
         job = pop_first(world, queue)
@@ -297,9 +300,9 @@ def _make_list(world: World, drive: int) -> None:
     for place in range(count):
         if machine.is_nearest:
             # The list is bounded by `most_per_mount`, and so is the time that this takes for each recall.
-            best, least_s = place, locate_s(world, head_bytes, world.weights[place])
+            best, least_s = place, locate_s(world, drive_set, head_bytes, world.weights[place])
             for other in range(place + 1, count):
-                other_s = locate_s(world, head_bytes, world.weights[other])
+                other_s = locate_s(world, drive_set, head_bytes, world.weights[other])
                 if other_s < least_s or (other_s == least_s and world.chosen[other] < world.chosen[best]):
                     best, least_s = other, other_s
             job, position = world.chosen[best], world.weights[best]
@@ -320,6 +323,7 @@ def end_step(world: World, drive: int) -> int:
         mover.free_count += 1
         mover.mount_count += 1
         state.mount_count += 1
+        world.drive_sets[world.cartridges[one.cartridge].drive_set].mount_count += 1
         one.head_bytes = 0.0
         one.done_count = 0
         _begin(world, drive, LOADING)
@@ -350,10 +354,10 @@ def end_step(world: World, drive: int) -> int:
         world.movers[world.cartridges[one.cartridge].tier].free_count += 1
         state.dismount_count += 1
         take_back(world, one.cartridge)
-        one.cartridge = -1
         if one.repack >= 0:
             return_repack(world, drive)
         _begin(world, drive, EMPTY)
+        one.cartridge = -1
     return -1
 
 

@@ -19,26 +19,26 @@ STEP_BACK_S = 11.32  # against the direction of the same wrap
 
 
 @compiled
-def locate_s(world: World, from_bytes: float, to_bytes: float) -> float:
-    """Return the seconds from one position on a cartridge to another, both in bytes from its beginning."""
-    machine = world.machine[0]
-    if from_bytes == to_bytes or not machine.has_locate:
+def locate_s(world: World, drive_set: int, from_bytes: float, to_bytes: float) -> float:
+    """Return the seconds from one position to another, both in bytes from the beginning of a cartridge."""
+    tape = world.drive_sets[drive_set]
+    if from_bytes == to_bytes or not tape.has_locate:
         return 0.0
-    wrap_bytes = machine.cartridge_bytes / machine.wrap_count
-    from_wrap = min(int(from_bytes / wrap_bytes), machine.wrap_count - 1)
-    to_wrap = min(int(to_bytes / wrap_bytes), machine.wrap_count - 1)
+    wrap_bytes = tape.cartridge_bytes / tape.wrap_count
+    from_wrap = min(int(from_bytes / wrap_bytes), tape.wrap_count - 1)
+    to_wrap = min(int(to_bytes / wrap_bytes), tape.wrap_count - 1)
     # Where along the tape the positions are, from 0 to 1. Every other wrap runs backwards.
     start, end = from_bytes / wrap_bytes - from_wrap, to_bytes / wrap_bytes - to_wrap
     if from_wrap % 2 == 1:
         start = 1.0 - start
     if to_wrap % 2 == 1:
         end = 1.0 - end
-    seconds = MOVE_S + machine.end_to_end_s * (end - start if end > start else start - end)
+    seconds = MOVE_S + tape.end_to_end_s * (end - start if end > start else start - end)
     if from_wrap != to_wrap:
         seconds += WRAP_S
     elif to_bytes < from_bytes:
         seconds += STEP_BACK_S
-    if from_wrap // machine.wraps_per_band != to_wrap // machine.wraps_per_band:
+    if from_wrap // tape.wraps_per_band != to_wrap // tape.wraps_per_band:
         seconds += BAND_S
     if (start < 0.5) != (end < 0.5):
         seconds += HALF_S

@@ -4,7 +4,7 @@
 them.
 """
 
-from tapewise.simulator.kernel.cartridges import READ, find_oldest
+from tapewise.simulator.kernel.cartridges import READ, find_allowed, find_oldest
 from tapewise.simulator.kernel.compiler import compiled
 from tapewise.simulator.kernel.tables import World
 
@@ -15,13 +15,14 @@ def find_repack(world: World, drive: int) -> int:
 
     One that is to be written may be taken once everything that goes onto it has been read.
     """
-    state, kinds = world.state[0], world.drives[drive].kinds
+    state = world.state[0]
     if state.repacking_count >= world.machine[0].most_repacks:
         return -1
     for number in range(state.next_repack, len(world.repacks)):
         one = world.repacks[number]
         is_free = one.drive < 0 and one.left_bytes > 0.0
-        if is_free and (one.kind & kinds) and one.needed_bytes <= state.repack_read_bytes:
+        is_able = one.kind & find_allowed(world, drive, one.cartridge)
+        if is_free and is_able and one.needed_bytes <= state.repack_read_bytes:
             return number
     return -1
 

@@ -91,12 +91,8 @@ DTYPES: dict[str, list[tuple[str, str]]] = {
         ("interval_s", "f8"),
         ("min_age_s", "f8"),
         ("is_after_recalls", "?"),  # nothing is written while a recall waits for a drive
-        ("cartridge_bytes", "f8"),
+        ("cartridge_bytes", "f8"),  # of silos
         ("has_library", "?"),  # cartridges have an identity
-        ("has_locate", "?"),
-        ("end_to_end_s", "f8"),
-        ("wraps_per_band", "i8"),
-        ("wrap_count", "i8"),
         ("robot_count", "i8"),
         ("is_by_record", "?"),
         ("is_nearest", "?"),
@@ -218,7 +214,7 @@ DTYPES: dict[str, list[tuple[str, str]]] = {
         ("worth", "f8"),  # its rank by GDSF
         ("stage_job", "i8"),  # the job that stages the file, while it is COMING; -1: the file is being put
         ("owner", "i8"),  # the group of files that share cartridges
-        ("drive_set", "i8"),  # the drives that serve its class of service
+        ("drive_set", "i8"),  # the drives that serve its class of service on its technology
         ("cartridge", "i8"),
         ("position_bytes", "f8"),
         ("next", "i8"),  # the next file to be written to its cartridge
@@ -257,7 +253,6 @@ DTYPES: dict[str, list[tuple[str, str]]] = {
     "silos": [("pool", "i8"), ("chain", "i8")],
     "drives": [
         ("group", "i8"),  # also its number in `silos`, and so its class of flows
-        ("kinds", "i8"),
         ("is_out", "?"),  # it takes no cartridge, and returns the one that it has
         ("is_watched", "?"),
         ("bytes_per_s", "f8"),
@@ -274,6 +269,16 @@ DTYPES: dict[str, list[tuple[str, str]]] = {
         ("list_place", "i8"),
         ("done_count", "i8"),  # recalls taken into lists in this mount; of a listed cartridge, pieces
         ("loading_count", "i8"),  # recalls that wait for the load
+    ],
+    # Cartridges that the same drives serve, of one technology.
+    "drive_sets": [
+        ("cartridge_bytes", "f8"),
+        ("has_locate", "?"),
+        ("end_to_end_s", "f8"),
+        ("wraps_per_band", "i8"),
+        ("wrap_count", "i8"),
+        ("mount_count", "i8"),
+        ("drive_s", "f8"),  # how long its cartridges have been in drives, or on their way
     ],
     # The robots, then the fetchers of each tier.
     "movers": [
@@ -378,7 +383,8 @@ class World(NamedTuple):
     drive_lists: Integers  # drive x place: the recalls that are served next
     drive_spent: Floats  # drive x step
     watched: Integers  # the drives that have nothing to wait for, or are out of service
-    serves: Integers  # group of drives x set: 1 if the group is one of the set
+    drive_sets: Records
+    serves: Integers  # group of drives x set: what it does with its cartridges, READ and WRITE; 0: nothing
     waiting: Integers  # the cartridges that wait for a drive, in no order
     movers: Records
     mover_lines: Integers  # mover x place: a ring of the drives that wait for it

@@ -15,7 +15,8 @@ from tapewise.schema.errors import MachineError
 from tapewise.simulator.demand.traces import check_trace
 from tapewise.simulator.kernel import locate
 from tapewise.simulator.kernel.events import run_events
-from tapewise.simulator.kernel.tables import EMPTY, OUT
+from tapewise.simulator.kernel.cartridges import READ, WRITE
+from tapewise.simulator.kernel.tables import EMPTY, LOADING, LOCATING, OUT, READING, WRITING
 from tapewise.simulator.machines import Machine
 from tapewise.simulator.results import TIME_COLUMNS, Run
 from tapewise.simulator.runs import run_trace
@@ -190,10 +191,10 @@ def test_times_to_locate_are_worked_by_hand(start, end, seconds):
 def locate_by_hand(
     capacity: float, bands: int, wraps: int, length_s: float, start: float, end: float
 ) -> float:
-    machine = SimpleNamespace(cartridge_bytes=capacity, wraps_per_band=wraps, wrap_count=bands * wraps,
-                              end_to_end_s=length_s, has_locate=True)  # fmt: skip
+    tape = SimpleNamespace(cartridge_bytes=capacity, wraps_per_band=wraps, wrap_count=bands * wraps,
+                           end_to_end_s=length_s, has_locate=True)  # fmt: skip
     function: Any = getattr(locate.locate_s, "py_func", locate.locate_s)
-    return float(function(SimpleNamespace(machine=[machine]), start, end))
+    return float(function(SimpleNamespace(drive_sets=[tape]), 0, start, end))
 
 
 def test_the_mean_time_from_the_load_point_is_the_published_one():
@@ -429,10 +430,22 @@ OUTAGES = [
 ]
 
 
+TECHNOLOGIES = {"old": {"older_ratio": 0.5, "capacity_bytes": 701}, "new": {"older_ratio": 0.5}}
+BY_TECHNOLOGY = [
+    [{"reads": ["old", "new"], "writes": ["new"]}],
+    [{"reads": ["old"]}, {"reads": ["new"], "writes": ["new"]}],
+    [{"reads": ["new"]}, {"writes": ["old"]}, {"reads": ["old", "new"]}],
+]
+
+
 def draw_library(data: st.DataObject) -> dict:
-    roles = data.draw(st.sampled_from([["both"], ["read", "write"], ["both", "read"], ["write", "both"]]))
+    whole = [["both"], ["read", "write"], ["both", "read"], ["write", "both"]]
+    roles = [[{"role": role} for role in each] for each in whole]
+    uses = data.draw(st.sampled_from([*roles, *(["technologies", *each] for each in BY_TECHNOLOGY)]))
+    has_technologies = uses[0] == "technologies"
     return make_library(
-        drives=[ONE | {"count": data.draw(st.integers(1, 2)), "role": role} for role in roles],
+        drives=[ONE | {"count": data.draw(st.integers(1, 2))} | use for use in uses[has_technologies:]],
+        technologies=TECHNOLOGIES if has_technologies else {},
         robots={"count": data.draw(st.integers(1, 2)), "move_s": data.draw(st.sampled_from([0, 4]))},
         cartridges={
             "capacity_bytes": 700,
@@ -470,6 +483,11 @@ def test_no_cartridge_is_in_two_drives_and_no_mount_is_lost(data, seed, span):
         assert (cartridges.drive[drives.cartridge[inside]] == inside).all()
         assert (cartridges.drive >= 0).sum() == len(inside)
         assert set(inside) >= set(np.flatnonzero((drives.step != EMPTY) & (drives.step != OUT)))
+        drive_sets = cartridges.drive_set[drives.cartridge[inside]]
+        allowed = world.serves[drives.group[inside], drive_sets]
+        assert (allowed[np.isin(drives.step[inside], (LOADING, LOCATING))] > 0).all()
+        assert (allowed[drives.step[inside] == READING] & READ > 0).all()
+        assert (allowed[drives.step[inside] == WRITING] & WRITE > 0).all()
         counts = [machine.tapes.robots.count, *(tier.fetcher_count for tier in machine.tapes.tiers)]
         there = world.movers.free_count + world.movers.out_count
         assert (there >= 0).all() and (there <= counts).all()
@@ -487,7 +505,14 @@ def test_no_cartridge_is_in_two_drives_and_no_mount_is_lost(data, seed, span):
     assert tape >= staged + got.totals.stored_bytes - 1e-6
     # No file lies over the end of its cartridge.
     ends = world.files.position_bytes + world.files.size_bytes
-    assert (ends[world.files.cartridge >= 0] <= machine.tapes.cartridges.capacity_bytes).all()
+    rooms = world.drive_sets.cartridge_bytes[world.files.drive_set]
+    assert (ends <= rooms)[world.files.cartridge >= 0].all()
+    if machine.tapes.technologies:
+        totals = tapes.technologies
+        assert sum(one.mount_count for one in totals) == tapes.mount_count
+        assert sum(one.recall_count for one in totals) == tapes.recall_count
+        used_s = sum(tapes.drive_s.values()) - tapes.drive_s["empty"] - tapes.drive_s["out"]
+        assert sum(one.drive_s for one in totals) == pytest.approx(used_s, abs=1e-6)
 
 
 def draw_requests(seed: int, count: int, span: float) -> pl.DataFrame:

@@ -25,12 +25,20 @@ TIERS = [{"name": "shelf", "share_ratio": 0.5, "fetch_s": 20, "fetcher_count": 1
 def draw_library(data: st.DataObject) -> dict:
     drives = {"bytes_per_s": 5, "load_s": 7, "rewind_s": 3, "unload_s": 2}
     first = data.draw(st.sampled_from([{}, {"classes_of_service": ["0"]}]))
+    repack = data.draw(st.sampled_from([None, REPACK, LISTED]))
+    reads, second, technologies = {}, {}, {}
+    if data.draw(st.booleans()):
+        technologies = {"old": {"older_ratio": 0.5, "capacity_bytes": 4500}, "new": {"older_ratio": 0.5}}
+        reads, second = {"reads": ["old"]}, {"reads": ["old", "new"], "writes": ["new"]}
+        if repack is LISTED:
+            repack = LISTED | {"from_technology": "old", "to_technology": "new"}
     return make_library(
-        drives=[drives | {"count": 2} | first, drives | {"count": 2}],
+        drives=[drives | {"count": 2} | first | reads, drives | {"count": 2} | second],
+        technologies=technologies,
         store={"interval_s": 60, "min_age_s": 30, "after_recalls": data.draw(st.booleans())},
         recalls={"lazy_s": data.draw(st.sampled_from([0, 50])), "most_per_mount": 2},
         tiers=data.draw(st.sampled_from([[], TIERS])),
-        repack=data.draw(st.sampled_from([None, REPACK, LISTED])),
+        repack=repack,
     )
 
 
@@ -232,6 +240,12 @@ def check_library(run: Run, library: Library) -> None:
     assert tapes.mount_count == tapes.dismount_count + tapes.mounted_count
     assert sum(tapes.tier_mounts.values()) == (tapes.mount_count if library.tiers else 0)
     assert sum(tapes.drive_s.values()) == pytest.approx(library.drive_count * ended_s, abs=1e-6)
+    if library.technologies:
+        unused_s = tapes.drive_s["empty"] + tapes.drive_s["out"]
+        unused_s += tapes.drive_s["repack"] if library.repack and not library.repack.volumes else 0
+        own_s = sum(one.drive_s for one in tapes.technologies)
+        assert own_s == pytest.approx(library.drive_count * ended_s - unused_s, abs=1e-6)
+        assert sum(one.mount_count for one in tapes.technologies) == tapes.mount_count
     last_s = run.jobs["submitted_s"].max()
     if library.repack and library.repack.volumes:
         size_bytes = sum(LISTED["volumes"].values())

@@ -43,6 +43,23 @@ SETTINGS: dict[str, dict[str, Any]] = {
         "locate": LOCATE,
         "store": STORE,
     },
+    "two technologies, of which one is only read": {
+        "drives": [
+            {"count": 1, "bytes_per_s": 4e5, "reads": ["old"], "load_s": 8, "rewind_s": 3.3, "unload_s": 2.9},
+            {"count": 2, "bytes_per_s": 6e5, "reads": ["old", "new"], "writes": ["new"], "load_s": 6.1,
+             "rewind_s": 3.2, "unload_s": 2.7},
+            {"count": 1, "bytes_per_s": 5e5, "reads": ["new"], "writes": ["new"], "load_s": 7.013,
+             "rewind_s": 3.107, "unload_s": 2.319},
+        ],
+        "technologies": {
+            "old": {"older_ratio": 0.6, "capacity_bytes": 200_000_000, "locate": LOCATE | {"end_to_end_s": 45}},
+            "new": {"older_ratio": 0.4},
+        },
+        "recalls": {"order": "nearest", "most_per_mount": 20, "lazy_s": 60},
+        "cartridges": CARTRIDGES | {"filled_count": 60, "open_count": 2},
+        "locate": LOCATE,
+        "store": STORE,
+    },
     "lazy for ever": {"recalls": {"order": "nearest", "lazy_s": 1e9}, "locate": LOCATE, "store": STORE},
 }
 
@@ -67,7 +84,7 @@ def draw_jobs(seed: int, *, has_puts: bool) -> list[tuple[float, str, int, int, 
 @pytest.mark.parametrize("name", SETTINGS)
 def test_ends_and_mounts_are_those_of_the_simpy_model(name):
     tables = make_library(drives=DRIVES, cartridges=CARTRIDGES) | SETTINGS[name]
-    machine = make_library_machine(tables)
+    machine = make_library_machine(tables, disk__largest_file_bytes=30_000_000)
     library = machine.tapes
     assert isinstance(library, Library)
     trace = make_trace(*draw_jobs(1, has_puts=library.store is not None))
@@ -76,9 +93,18 @@ def test_ends_and_mounts_are_those_of_the_simpy_model(name):
     demand = check_trace(trace, machine)
     shelves = make_shelves(library, demand, demand.file_sizes.astype(float), seed=3)
     twin = DrivesTwin(library)
-    twin.cartridges = [TwinCartridge() for _ in range(shelves.filled_count)]
+    names = [one.technology for one in library.drive_sets]
+    numbers = shelves.cartridges.drive_set[: shelves.filled_count]
+    twin.cartridges = [TwinCartridge(technology=names[number]) for number in numbers]
     files = [
-        TwinFile(float(size), int(owner), twin.cartridges[cartridge] if cartridge >= 0 else None, position)
+        TwinFile(
+            float(size),
+            int(owner),
+            twin.cartridges[cartridge] if cartridge >= 0 else None,
+            position,
+            # New files go to the only technology that is written.
+            names[-1],
+        )
         for size, owner, cartridge, position in zip(
             demand.file_sizes, shelves.owners, shelves.file_cartridges, shelves.positions_bytes, strict=True
         )
