@@ -235,9 +235,7 @@ class DrivesTwin:
                     batch.sort(key=lambda one: one[2].position)
                 while batch:
                     if recalls.order == "nearest":
-                        batch.sort(
-                            key=lambda one: (self._locate(technology, head, one[2].position), one[1])
-                        )
+                        batch.sort(key=lambda one: (self._locate(technology, head, one[2].position), one[1]))
                     _, number, file = batch.pop(0)
                     yield self._take("locate", self._locate(technology, head, file.position))
                     yield from self._find_room(file)

@@ -63,7 +63,7 @@ class Drives(Part):
     classes_of_service: Annotated[tuple[str, ...] | None, Field(strict=False, min_length=1)] = None
 
     def find_kinds(self, technology: str | None) -> int:
-        """Return what they do with cartridges of a technology (None: the only one): READ, WRITE, the sum, 0."""
+        """Return what they do with cartridges of a technology (None: the only one), as READ and WRITE."""
         if technology is None:
             return {"both": READ | WRITE, "read": READ, "write": WRITE}[self.role]
         return READ * (technology in (self.reads or ())) | WRITE * (technology in (self.writes or ()))

@@ -98,7 +98,7 @@ def make_shelves(library: Library | None, demand: Demand, sizes_bytes: Floats, *
 def _choose_sets(
     library: Library, services: Integers, is_new: npt.NDArray[np.bool_], *, seed: int
 ) -> Integers:
-    """Choose the set of drives of each file; of older files that may be on several technologies, at random."""
+    """Choose the set of drives of each file: at random for older ones that may be on several."""
     numbers = {one: number for number, one in enumerate(library.drive_sets)}
     drawn = np.random.default_rng([seed, 7]).random(len(services))
     sets = np.zeros(len(services), np.int64)

@@ -80,9 +80,8 @@ def make_world(machine: Machine, demand: Demand, *, seed: int, sample_s: float, 
     ranges = make_records("ranges", range_count)
     ranges.first = [one.first - 1 for one in machine.ports.ranges]
     ranges.last = [one.last - 1 for one in machine.ports.ranges]
-    files.owner, files.cartridge = shelves.owners, shelves.file_cartridges
-    files.drive_set = shelves.file_sets
-    files.position_bytes = shelves.positions_bytes
+    files.owner, files.drive_set = shelves.owners, shelves.file_sets
+    files.cartridge, files.position_bytes = shelves.file_cartridges, shelves.positions_bytes
     numbers = _make_numbers(machine, demand, len(pools), cartridge_count, sample_s)
     state = make_records("state", 1)
     state.unfinished_count, state.next_cartridge = job_count, shelves.filled_count

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from tapewise.schema.errors import MachineError
 from tapewise.simulator.demand.traces import check_trace
 from tapewise.simulator.kernel import locate
-from tapewise.simulator.kernel.events import run_events
 from tapewise.simulator.kernel.cartridges import READ, WRITE
+from tapewise.simulator.kernel.events import run_events
 from tapewise.simulator.kernel.tables import EMPTY, LOADING, LOCATING, OUT, READING, WRITING
 from tapewise.simulator.machines import Machine
 from tapewise.simulator.results import TIME_COLUMNS, Run

@@ -46,13 +46,31 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "two technologies, of which one is only read": {
         "drives": [
             {"count": 1, "bytes_per_s": 4e5, "reads": ["old"], "load_s": 8, "rewind_s": 3.3, "unload_s": 2.9},
-            {"count": 2, "bytes_per_s": 6e5, "reads": ["old", "new"], "writes": ["new"], "load_s": 6.1,
-             "rewind_s": 3.2, "unload_s": 2.7},
-            {"count": 1, "bytes_per_s": 5e5, "reads": ["new"], "writes": ["new"], "load_s": 7.013,
-             "rewind_s": 3.107, "unload_s": 2.319},
+            {
+                "count": 2,
+                "bytes_per_s": 6e5,
+                "reads": ["old", "new"],
+                "writes": ["new"],
+                "load_s": 6.1,
+                "rewind_s": 3.2,
+                "unload_s": 2.7,
+            },
+            {
+                "count": 1,
+                "bytes_per_s": 5e5,
+                "reads": ["new"],
+                "writes": ["new"],
+                "load_s": 7.013,
+                "rewind_s": 3.107,
+                "unload_s": 2.319,
+            },
         ],
         "technologies": {
-            "old": {"older_ratio": 0.6, "capacity_bytes": 200_000_000, "locate": LOCATE | {"end_to_end_s": 45}},
+            "old": {
+                "older_ratio": 0.6,
+                "capacity_bytes": 200_000_000,
+                "locate": LOCATE | {"end_to_end_s": 45},
+            },
             "new": {"older_ratio": 0.4},
         },
         "recalls": {"order": "nearest", "most_per_mount": 20, "lazy_s": 60},

@@ -19,19 +19,23 @@ from tests.unit.simulator.builders import make_library, make_library_machine, ma
 ROBOTS = {"count": 100, "move_s": 4}
 DRIVE = {"count": 1, "bytes_per_s": 5, "load_s": 7, "rewind_s": 3, "unload_s": 2}
 # A mount and a file of 100 bytes take 4 + 7 + 20 s, and a dismount 9 s.
-OLD, NEW, BOTH = {"reads": ["old"]}, {"reads": ["new"], "writes": ["new"]}, {"reads": ["old", "new"], "writes": ["new"]}
+OLD, NEW = {"reads": ["old"]}, {"reads": ["new"], "writes": ["new"]}
+BOTH = NEW | {"reads": ["old", "new"]}
 BY_CLASS = {"old": {"classes_of_service": ["1"]}, "new": {}}
 SHARED = {"old": {"older_ratio": 0.5}, "new": {"older_ratio": 0.5}}
 STORE = {"interval_s": 50, "min_age_s": 0}
 ONE_FILE = {"capacity_bytes": 100, "placement": "time"}
+SPREAD = {"placement": "time", "filled_count": 800}
 USERS = {"capacity_bytes": 10**6, "placement": "user"}
+
+
+FROM_OLD_TO_NEW = {"from_technology": "old", "to_technology": "new"}
 
 
 def make(*drives: dict, largest_bytes: int = 100, **tapes: object) -> Machine:
     given = {"robots": ROBOTS, "cartridges": ONE_FILE, "technologies": BY_CLASS} | tapes
-    return make_library_machine(
-        make_library(drives=[DRIVE | each for each in drives], **given), disk__largest_file_bytes=largest_bytes
-    )
+    library = make_library(drives=[DRIVE | each for each in drives], **given)
+    return make_library_machine(library, disk__largest_file_bytes=largest_bytes)
 
 
 def run(machine: Machine, *jobs: tuple, classes: str = "") -> Run:
@@ -108,9 +112,10 @@ def test_one_technology_for_all_gives_the_same_bits_as_none():
 
 def test_new_files_go_to_what_is_written_and_older_ones_are_drawn():
     technologies = {"old": {"older_ratio": 0.3, "capacity_bytes": 500}, "new": {"older_ratio": 0.7}}
-    for cartridges in (USERS, USERS | {"placement": "time"}, USERS | {"placement": "time", "filled_count": 800}):
-        machine = make(OLD, {"count": 3} | BOTH, store=STORE, largest_bytes=500,
-                       cartridges=cartridges | {"capacity_bytes": 1000}, technologies=technologies)  # fmt: skip
+    users = USERS | {"capacity_bytes": 1000}
+    for cartridges in (users, users | {"placement": "time"}, users | SPREAD):
+        given = {"cartridges": cartridges, "technologies": technologies, "largest_bytes": 500}
+        machine = make(OLD, {"count": 3} | BOTH, store=STORE, **given)
         jobs = [(float(n), "put" if n % 3 == 0 else "get", n % 4, n, 100 + n % 7) for n in range(3000)]
         trace = make_trace(*jobs, (1e6, "get", 1, 9999, 100))
         world = make_world(machine, check_trace(trace, machine), seed=1, sample_s=1e9, sample_count=1)
@@ -178,7 +183,7 @@ def test_listed_cartridges_move_from_one_technology_to_another():
     # Two old cartridges of 500 bytes, and a new one that takes both. Only the first drive reads old ones, and
     # only the second writes.
     technologies = {"old": {"classes_of_service": ["1"], "capacity_bytes": 500}, "new": {}}
-    repack = {"piece_s": 1e6, "volumes": {"a": 500, "b": 400}, "from_technology": "old", "to_technology": "new"}
+    repack = {"piece_s": 1e6, "volumes": {"a": 500, "b": 400}} | FROM_OLD_TO_NEW
     given = {"technologies": technologies, "repack": repack, "cartridges": USERS | {"capacity_bytes": 900}}
     got = run(make(OLD, NEW, **given), *gets(1e5), classes="2").totals.tapes
     assert (got.repack.blank_count, got.repack.written_bytes) == (1, 900)
@@ -215,7 +220,7 @@ def test_what_cannot_be_is_refused_with_its_field():
           "drives": [BOTH, {"reads": ["spare"], "classes_of_service": ["2"]}]},
          "tapes: drives: none that serves class 1 may read on spare"),
         ({"store": STORE}, "tapes: drives: none that serves class 1 may write on old"),
-        ({"technologies": SHARED, "store": STORE, "drives": [{"reads": ["old", "new"], "writes": ["old", "new"]}]},
+        ({"technologies": SHARED, "store": STORE, "drives": [BOTH | {"writes": ["old", "new"]}]},
          "tapes: technologies: drives write old and new for class without a name here"),
         ({"repack": {"piece_s": 1, "volumes": {"a": 1}, "to_technology": "new"}},
          "tapes: repack.from_technology: it is missing"),
@@ -226,7 +231,7 @@ def test_what_cannot_be_is_refused_with_its_field():
         ({"repack": {"piece_s": 1, "drive_ratio": 0.1, "to_technology": "new"}},
          "tapes.repack: to_technology belongs to volumes"),
         ({"technologies": BY_CLASS | {"new": {"capacity_bytes": 200}},
-          "repack": {"piece_s": 1, "volumes": {"a": 101}, "from_technology": "old", "to_technology": "new"}},
+          "repack": {"piece_s": 1, "volumes": {"a": 101}} | FROM_OLD_TO_NEW},
          "tapes: repack.volumes.a: 101 bytes are more than technologies.old.capacity_bytes (100)"),
         ({"technologies": BY_CLASS | {"new": {"capacity_bytes": 99}}},
          "machine: tapes.technologies.new.capacity_bytes is 99, but a file"),
