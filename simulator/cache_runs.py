@@ -6,7 +6,7 @@ requests with the same random draws. What is on disk when the log begins is draw
 share a cartridge is in no log, so machines with such cartridges also run with the other placement.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from tapewise.simulator.grids import Grid, run_grid
@@ -105,7 +105,7 @@ def run_disks(
         calibration=plan.calibration,
         may_fail=frozenset(may_fail),
     )
-    results = run_grid(grid, job_count=job_count)
+    results = _put_in_order(run_grid(grid, job_count=job_count))
     for machine in machines.values():
         left_out_count = _count_gets(given) - _count_gets(given.fit_machine(machine))
         found = _pick_figures(next(results), machine, left_out_count)
@@ -113,6 +113,17 @@ def run_disks(
             twin = machine.model_copy(update={"tapes": machine.tapes.with_other_placement()})
             found = replace(found, other=_pick_figures(next(results), twin, left_out_count))
         yield found
+
+
+def _put_in_order(results: Iterable[Result]) -> Iterator[Result]:
+    """Yield results in the order of their variants, each as soon as those before it are there."""
+    waiting: dict[int, Result] = {}
+    place = 0
+    for each in results:
+        waiting[each.variant] = each
+        while place in waiting:
+            yield waiting.pop(place)
+            place += 1
 
 
 def _pick_figures(result: Result, machine: Machine, left_out_count: int) -> DiskRun:

@@ -31,7 +31,7 @@ def figure(seed_count: int, job_count: int | None, as_json: bool) -> None:
     from tapewise.simulator.grids import run_grid  # noqa: PLC0415
 
     grid = make_grid(seed_count)
-    results = list(run_grid(grid, job_count=job_count))
+    results = sorted(run_grid(grid, job_count=job_count), key=lambda each: (each.seed, each.variant))
     if as_json:
         for each in results:
             changed = grid.variants[each.variant].changed

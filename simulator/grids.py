@@ -7,7 +7,7 @@ seed, which shows much smaller differences than means of independent runs would.
 import os
 import signal
 from collections.abc import Callable, Collection, Iterator, Sequence
-from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
 from multiprocessing import active_children, get_context, resource_tracker
@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 import polars as pl
 
 from tapewise.schema.errors import MachineError, SimulationError
+from tapewise.schema.processes import end_with
 from tapewise.simulator.calibrations import Calibration, find_hits
 from tapewise.simulator.inputs import Requests
 from tapewise.simulator.libraries import Library
@@ -102,10 +103,11 @@ class Grid:
 
 
 def run_grid(grid: Grid, *, job_count: int | None = None) -> Iterator[Result]:
-    """Run all variants with all seeds on several cores, and yield the results seed by seed; not what is kept.
+    """Run all variants with all seeds on several cores, and yield each result as it ends; not what is kept.
 
-    The results do not depend on the number of cores (by default, all). Raises as `plan_run` and `run_trace`,
-    and SimulationError if requests never end on one of the machines, unless it is in `may_fail`.
+    The results do not depend on the number of cores (by default, all), but their order does. Raises as
+    `plan_run` and `run_trace`, and SimulationError if requests never end on one of the machines, unless it is
+    in `may_fail`.
     """
     tasks = (
         (number, seed, given, grid.variants[number].machine, grid)
@@ -119,12 +121,15 @@ def run_grid(grid: Grid, *, job_count: int | None = None) -> Iterator[Result]:
     # polars has threads, which a forked process would be without.
     others = set(active_children())
     with ProcessPoolExecutor(
-        job_count or os.cpu_count() or 1, mp_context=get_context("spawn"), initializer=_ignore_interrupts
+        job_count or os.cpu_count() or 1,
+        mp_context=get_context("spawn"),
+        initializer=_begin_process,
+        initargs=(os.getpid(),),
     ) as pool:
         bare = replace(grid, read_requests=_no_requests, kept=())
         running = [_submit(pool, _run_one, *task[:-1], bare) for task in tasks]
         try:
-            for each in running:
+            for each in as_completed(running):
                 yield each.result()
         except BrokenProcessPool as error:
             raise SimulationError(
@@ -150,9 +155,10 @@ def _submit(pool: Executor, function: Callable[..., Answer], *arguments: Any) ->
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
-def _ignore_interrupts() -> None:
-    """Leave Ctrl-C, which a terminal sends to all processes, to the first of them."""
+def _begin_process(parent: int) -> None:
+    """Leave Ctrl-C, which a terminal sends to all processes, to the first of them, and end with it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    end_with(parent)
 
 
 def _no_requests(seed: int) -> Requests:

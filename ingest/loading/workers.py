@@ -5,14 +5,11 @@ Only one process at a time writes to an archive; meanwhile, the others read and 
 
 import logging
 import os
-import threading
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date, datetime
-from functools import cache
 from pathlib import Path
 from warnings import catch_warnings
 
@@ -27,6 +24,7 @@ from tapewise.ingest.reading.members import count_bytes
 from tapewise.ingest.sources.sources import Source
 from tapewise.schema.database import Warehouse
 from tapewise.schema.errors import DatabaseError, LogFileError, SourceError, TapewiseError, WorkerError
+from tapewise.schema.processes import end_with
 
 # Files of at most this size are loaded together, at most this many of them and of at most this size together.
 # More would hardly be faster, and would keep other loads of the archive waiting for longer.
@@ -118,26 +116,11 @@ def read_files(
             yield result
 
 
-@cache
-def _end_with(parent: int) -> None:
-    """End this process once `parent` has ended, for whatever reason.
-
-    Otherwise it would hold locks although no one is waiting for its results.
-    """
-
-    def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(1)
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
-
-
 def _read_apart(
     parent: int, warehouse: Warehouse, together: Sequence[FileTask], now: datetime
 ) -> list[FileResult | TapewiseError]:
     """Run `_read` in a separate process."""
-    _end_with(parent)
+    end_with(parent)
     with warehouse.keep_connections():
         return _read(warehouse, together, now)
 

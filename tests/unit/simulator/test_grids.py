@@ -3,6 +3,8 @@
 import math
 import random
 import signal
+import subprocess
+import sys
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 
@@ -143,7 +145,8 @@ def request(trace: pl.DataFrame) -> Requests:
 
 
 def run(variants: list[Variant], seeds: range, read=make_requests, job_count: int = 1) -> list[Result]:
-    return list(run_grid(Grid(variants, seeds, read), job_count=job_count))
+    found = run_grid(Grid(variants, seeds, read), job_count=job_count)
+    return sorted(found, key=lambda each: (each.seed, each.variant))
 
 
 def test_formulas_with_commas_are_values_of_a_study():
@@ -162,6 +165,54 @@ def test_runs_are_the_same_on_one_core_and_on_two():
     assert [(each.seed, each.variant) for each in results] == [
         (seed, number) for seed in (1, 2, 3) for number in range(len(variants))
     ]
+
+
+FULL = pl.DataFrame(
+    {"submitted_s": [0.0] * 11, "direction": ["put"] * 11, "user": [1] * 11}
+    | {"file": [*range(11)], "size_bytes": [1000] * 11}
+)
+
+
+def read_long_first(seed: int) -> Requests:
+    """Make many requests with the first seed, and some that never end with the third."""
+    if seed == 1:
+        number = pl.int_range(300_000, eager=True)
+        return request(
+            pl.DataFrame({"submitted_s": number / 2, "direction": "put", "user": 1, "file": number})
+            .with_columns(size_bytes=pl.lit(0, pl.Int64))
+        )  # fmt: skip
+    return request(FULL) if seed == 3 else make_requests(seed)
+
+
+@pytest.mark.study("simulator")
+def test_results_come_as_they_end_and_an_error_loses_none_of_them():
+    found = []
+    with pytest.raises(SimulationError, match="1 of 11 requests never end"):
+        for each in run_grid(Grid(vary(make_machine()), range(1, 5), read_long_first), job_count=2):
+            found.append(each.seed)
+    # The first seed takes seconds.
+    assert found == [2]
+
+
+RUN_AND_DIE = """
+import os, signal
+from multiprocessing import active_children
+from tapewise.simulator.grids import Grid, run_grid
+from tests.unit.simulator.test_grids import make_machine, make_requests, vary
+grid = Grid(vary(make_machine()), range(1, 9), make_requests)
+for each in run_grid(grid, job_count=2):
+    print(*(process.pid for process in active_children()), flush=True)
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.study("simulator")
+def test_the_processes_of_a_killed_study_end():
+    # As long as one of them lives, its output stays open.
+    command = [sys.executable, "-c", RUN_AND_DIE]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert len(done.stdout.split()) == 2
 
 
 def test_hours_of_hand_worked_waits():
@@ -276,11 +327,7 @@ def test_pools_of_the_disk_have_figures_and_columns_of_their_own():
 
 
 def test_a_machine_on_which_requests_never_end_is_refused():
-    trace = pl.DataFrame(
-        {"submitted_s": [0.0] * 11, "direction": ["put"] * 11, "user": [1] * 11}
-        | {"file": [*range(11)], "size_bytes": [1000] * 11}
-    )
-    given = request(trace)
+    given = request(FULL)
     with pytest.raises(SimulationError, match="1 of 11 requests never end"):
         run([Variant({}, make_machine())], range(1, 2), lambda _: given)
     variants = [Variant({}, make_machine(disk__lv_bytes=1100)), Variant({}, make_machine())]
