@@ -39,40 +39,100 @@ CREATE FUNCTION mart.compare_archives(
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
-WITH figures AS (
-    SELECT means.*
-    FROM
-        mart.compared_means(
-            a => compare_archives.a,
-            b => compare_archives.b,
-            since => compare_archives.since,
-            until => compare_archives.until,
+-- Both sides are divided into the days of a, and an archive with the same requests as a simulated one is
+-- compared with it over the same time. Their own time zones and runs need not be named.
+WITH archives AS (
+    SELECT * FROM mart.archives
+),
+
+runs AS (
+    SELECT * FROM mart.simulation_runs
+),
+
+sides AS (
+    SELECT
+        sides.side,
+        archives.archive,
+        archives.timezone,
+        runs.steady_at,
+        archives.kind = 'simulated' AND runs.steady_at IS NULL AS is_never_steady
+    FROM (VALUES ('a', compare_archives.a), ('b', compare_archives.b)) AS sides (side, archive)
+    INNER JOIN archives ON sides.archive = archives.archive
+    LEFT JOIN runs ON sides.archive = runs.archive
+),
+
+-- If b has a range of its own, the other one is that of a.
+asked AS (
+    SELECT
+        mine.side,
+        mine.archive,
+        ranges.since,
+        ranges.until,
+        CASE WHEN mine.side = 'b' THEN nullif(others.timezone, mine.timezone) END AS timezone,
+        others.steady_at AT TIME ZONE 'UTC' AS asked_from
+    FROM sides AS mine
+    INNER JOIN sides AS others ON mine.side <> others.side
+    INNER JOIN
+        (
+            VALUES
+            ('a', compare_archives.since, compare_archives.until),
+            (
+                'b',
+                coalesce(compare_archives.b_since, CASE WHEN compare_archives.b_until IS NULL THEN compare_archives.since END),
+                coalesce(compare_archives.b_until, CASE WHEN compare_archives.b_since IS NULL THEN compare_archives.until END)
+            )
+        ) AS ranges (side, since, until)
+        ON mine.side = ranges.side
+    WHERE NOT (mine.is_never_steady OR others.is_never_steady)
+),
+
+own_figures AS MATERIALIZED (
+    SELECT
+        asked.side,
+        own.*
+    FROM asked
+    CROSS JOIN
+        LATERAL mart.comparison_figures(
+            archive => asked.archive,
+            since => asked.since,
+            until => asked.until,
             interface => compare_archives.interface,
             direction => compare_archives.direction,
             client => compare_archives.client,
             class_of_service => compare_archives.class_of_service,
             block_s => compare_archives.block_s,
             replicate_count => compare_archives.replicate_count,
-            b_since => compare_archives.b_since,
-            b_until => compare_archives.b_until
-        ) AS means
-    UNION ALL
-    SELECT quantiles.*
-    FROM
-        mart.compared_quantiles(
-            a => compare_archives.a,
-            b => compare_archives.b,
-            since => compare_archives.since,
-            until => compare_archives.until,
-            interface => compare_archives.interface,
-            direction => compare_archives.direction,
-            client => compare_archives.client,
-            class_of_service => compare_archives.class_of_service,
-            block_s => compare_archives.block_s,
-            replicate_count => compare_archives.replicate_count,
-            b_since => compare_archives.b_since,
-            b_until => compare_archives.b_until
-        ) AS quantiles
+            timezone => asked.timezone,
+            asked_from => asked.asked_from
+        ) AS own
+),
+
+-- A direction that only one side has is shown for both.
+directions AS (
+    SELECT own_figures.direction
+    FROM own_figures
+    WHERE own_figures.request_counts[1] > 0
+    GROUP BY own_figures.direction
+),
+
+figures AS (
+    SELECT
+        own_figures.side,
+        own_figures.direction,
+        own_figures.quantity,
+        own_figures.statistic,
+        own_figures.unit,
+        drawn.place - 1 AS replicate,
+        drawn.request_count,
+        own_figures.block_count,
+        drawn.value,
+        own_figures.span_began_at,
+        own_figures.span_ended_at
+    FROM own_figures
+    INNER JOIN directions ON own_figures.direction = directions.direction
+    CROSS JOIN
+        LATERAL unnest(own_figures.request_counts, own_figures.values_drawn)
+            WITH ORDINALITY AS drawn (request_count, value, place)
 ),
 
 -- Paired replicate by replicate, so that variation common to both sides does not count as chance.

@@ -9,7 +9,9 @@ CREATE FUNCTION mart.compared_blocks(
     class_of_service text DEFAULT NULL,
     block_s double precision DEFAULT NULL,
     b_since timestamptz DEFAULT NULL,
-    b_until timestamptz DEFAULT NULL
+    b_until timestamptz DEFAULT NULL,
+    timezone text DEFAULT NULL,
+    asked_from timestamp DEFAULT NULL
 ) RETURNS TABLE (
     side text,
     direction text,
@@ -42,7 +44,9 @@ WITH requests AS MATERIALIZED (
             class_of_service => compared_blocks.class_of_service,
             block_s => compared_blocks.block_s,
             b_since => compared_blocks.b_since,
-            b_until => compared_blocks.b_until
+            b_until => compared_blocks.b_until,
+            timezone => compared_blocks.timezone,
+            asked_from => compared_blocks.asked_from
         ) AS requests
 ),
 
@@ -201,13 +205,17 @@ busy_times AS (
     GROUP BY covered.side, covered.block_at, GROUPING SETS ((covered.direction), ())
 ),
 
--- A direction that only one side has is shown for both.
+-- A direction that only one side has is shown for both, and of one archive alone, both directions are.
 directions AS (
     SELECT counts.direction
     FROM counts
     GROUP BY counts.direction
-    UNION ALL
+    UNION
     SELECT 'all' AS direction
+    UNION
+    SELECT alone.direction
+    FROM (VALUES ('put'), ('get')) AS alone (direction)
+    WHERE compared_blocks.b IS NULL
 ),
 
 known AS (

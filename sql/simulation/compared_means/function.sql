@@ -10,7 +10,9 @@ CREATE FUNCTION mart.compared_means(
     block_s double precision DEFAULT NULL,
     replicate_count integer DEFAULT NULL,
     b_since timestamptz DEFAULT NULL,
-    b_until timestamptz DEFAULT NULL
+    b_until timestamptz DEFAULT NULL,
+    timezone text DEFAULT NULL,
+    asked_from timestamp DEFAULT NULL
 ) RETURNS TABLE (
     side text,
     direction text,
@@ -41,21 +43,28 @@ WITH parts AS MATERIALIZED (
             class_of_service => compared_means.class_of_service,
             block_s => compared_means.block_s,
             b_since => compared_means.b_since,
-            b_until => compared_means.b_until
+            b_until => compared_means.b_until,
+            timezone => compared_means.timezone,
+            asked_from => compared_means.asked_from
         ) AS parts
 ),
 
-weights AS (
+block_times AS (
+    SELECT parts.block_at
+    FROM parts
+    GROUP BY parts.block_at
+),
+
+weights AS MATERIALIZED (
     SELECT
-        parts.block_at,
+        block_times.block_at,
         replicates.replicate,
         CASE
             WHEN replicates.replicate = 0 THEN 1
-            ELSE mart.poisson_weight(replicates.replicate, extract(EPOCH FROM parts.block_at)::bigint)
+            ELSE mart.poisson_weight(replicates.replicate, extract(EPOCH FROM block_times.block_at)::bigint)
         END AS weight
-    FROM parts
+    FROM block_times
     CROSS JOIN generate_series(0, coalesce(compared_means.replicate_count, 200)) AS replicates (replicate)
-    GROUP BY parts.block_at, replicates.replicate
 ),
 
 drawn AS (

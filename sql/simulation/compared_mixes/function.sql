@@ -29,116 +29,141 @@ CREATE FUNCTION mart.compared_mixes(
 LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
-WITH requests AS (
-    SELECT requests.*
-    FROM
-        mart.compared_requests(
-            a => compared_mixes.a,
-            b => compared_mixes.b,
-            since => compared_mixes.since,
-            until => compared_mixes.until,
+-- Both sides are divided into the days of a, and an archive with the same requests as a simulated one is
+-- compared with it over the same time. Their own time zones and runs need not be named.
+WITH archives AS (
+    SELECT * FROM mart.archives
+),
+
+runs AS (
+    SELECT * FROM mart.simulation_runs
+),
+
+sides AS (
+    SELECT
+        sides.side,
+        archives.archive,
+        archives.timezone,
+        runs.steady_at,
+        archives.kind = 'simulated' AND runs.steady_at IS NULL AS is_never_steady
+    FROM (VALUES ('a', compared_mixes.a), ('b', compared_mixes.b)) AS sides (side, archive)
+    INNER JOIN archives ON sides.archive = archives.archive
+    LEFT JOIN runs ON sides.archive = runs.archive
+),
+
+-- If b has a range of its own, the other one is that of a.
+asked AS (
+    SELECT
+        mine.side,
+        mine.archive,
+        ranges.since,
+        ranges.until,
+        CASE WHEN mine.side = 'b' THEN nullif(others.timezone, mine.timezone) END AS timezone,
+        others.steady_at AT TIME ZONE 'UTC' AS asked_from
+    FROM sides AS mine
+    INNER JOIN sides AS others ON mine.side <> others.side
+    INNER JOIN
+        (
+            VALUES
+            ('a', compared_mixes.since, compared_mixes.until),
+            (
+                'b',
+                coalesce(compared_mixes.b_since, CASE WHEN compared_mixes.b_until IS NULL THEN compared_mixes.since END),
+                coalesce(compared_mixes.b_until, CASE WHEN compared_mixes.b_since IS NULL THEN compared_mixes.until END)
+            )
+        ) AS ranges (side, since, until)
+        ON mine.side = ranges.side
+    WHERE NOT (mine.is_never_steady OR others.is_never_steady)
+),
+
+own_kinds AS MATERIALIZED (
+    SELECT
+        asked.side,
+        own.*
+    FROM asked
+    CROSS JOIN
+        LATERAL mart.comparison_kinds(
+            archive => asked.archive,
+            since => asked.since,
+            until => asked.until,
             interface => compared_mixes.interface,
             direction => compared_mixes.direction,
             client => compared_mixes.client,
             class_of_service => compared_mixes.class_of_service,
             block_s => compared_mixes.block_s,
-            b_since => compared_mixes.b_since,
-            b_until => compared_mixes.b_until
-        ) AS requests
+            replicate_count => compared_mixes.replicate_count,
+            timezone => asked.timezone,
+            asked_from => asked.asked_from
+        ) AS own
 ),
 
--- In whole microseconds, as mart.compared_means has them. Requests of one direction, class of service and bin
--- of sizes are of one kind.
-sums AS MATERIALIZED (
+-- Of each kind, what the requests of a took beside those of b.
+pairs AS (
     SELECT
-        requests.side,
+        own_kinds.direction,
+        own_kinds.class_of_service,
+        own_kinds.size_bin,
+        own_kinds.quantity,
+        own_kinds.statistic,
+        own_kinds.unit,
+        own_kinds.factor,
+        max(own_kinds.request_counts) FILTER (WHERE own_kinds.side = 'a') AS a_counts,
+        max(own_kinds.request_counts) FILTER (WHERE own_kinds.side = 'b') AS b_counts,
+        max(own_kinds.amounts) FILTER (WHERE own_kinds.side = 'a') AS a_amounts,
+        max(own_kinds.amounts) FILTER (WHERE own_kinds.side = 'b') AS b_amounts
+    FROM own_kinds
+    GROUP BY
+        own_kinds.direction,
+        own_kinds.class_of_service,
+        own_kinds.size_bin,
+        own_kinds.quantity,
+        own_kinds.statistic,
+        own_kinds.unit,
+        own_kinds.factor
+),
+
+-- The gets' figures are not repeated for both directions together.
+kinds AS (
+    SELECT
         of_direction.direction,
-        observation.quantity,
-        observation.statistic,
-        observation.unit,
-        observation.factor,
-        requests.block_at,
-        requests.direction AS kind_direction,
-        requests.class_of_service,
-        mart.size_bin(requests.size_bytes) AS size_bin,
-        count(*) AS request_count,
-        sum(observation.amount) AS amount
-    FROM requests
-    CROSS JOIN LATERAL (VALUES (requests.direction), ('all')) AS of_direction (direction)
+        pairs.quantity,
+        pairs.statistic,
+        pairs.unit,
+        pairs.factor,
+        (drawn.place - 1)::integer AS replicate,
+        drawn.a_count::numeric AS a_count,
+        drawn.b_count::numeric AS b_count,
+        drawn.a_amount::numeric AS a_amount,
+        drawn.b_amount::numeric AS b_amount
+    FROM pairs
+    CROSS JOIN LATERAL (VALUES (pairs.direction), ('all')) AS of_direction (direction)
+    CROSS JOIN
+        LATERAL unnest(pairs.a_counts, pairs.b_counts, pairs.a_amounts, pairs.b_amounts)
+            WITH ORDINALITY AS drawn (a_count, b_count, a_amount, b_amount, place)
+    WHERE of_direction.direction = 'get' OR pairs.quantity NOT IN ('stage time', 'found on disk')
+),
+
+side_extents AS (
+    SELECT
+        own_kinds.side,
+        of_direction.direction,
+        own_kinds.quantity,
+        max(of_direction.block_count) AS block_count
+    FROM own_kinds
     CROSS JOIN
         LATERAL (
-            VALUES
-            ('transfer time', 'mean', 's', 1e-6, round(requests.duration_s * 1e6)::bigint),
-            ('stage time', 'mean', 's', 1e-6, round(requests.stage_s * 1e6)::bigint),
-            ('total time', 'mean', 's', 1e-6, round(requests.total_s * 1e6)::bigint),
-            ('found on disk', 'share', '1', 1, requests.is_cached::integer::bigint)
-        ) AS observation (quantity, statistic, unit, factor, amount)
-    -- The gets' figures are not repeated for both directions together.
-    WHERE
-        observation.amount IS NOT NULL
-        AND (of_direction.direction = 'get' OR observation.quantity NOT IN ('stage time', 'found on disk'))
-    GROUP BY
-        requests.side,
-        of_direction.direction,
-        observation.quantity,
-        observation.statistic,
-        observation.unit,
-        observation.factor,
-        requests.block_at,
-        requests.direction,
-        requests.class_of_service,
-        mart.size_bin(requests.size_bytes)
+            VALUES (own_kinds.direction, own_kinds.direction_block_count), ('all', own_kinds.block_count)
+        ) AS of_direction (direction, block_count)
+    GROUP BY own_kinds.side, of_direction.direction, own_kinds.quantity
 ),
 
 extents AS (
     SELECT
-        sums.direction,
-        sums.quantity,
-        least(
-            count(DISTINCT sums.block_at) FILTER (WHERE sums.side = 'a'),
-            count(DISTINCT sums.block_at) FILTER (WHERE sums.side = 'b')
-        ) AS block_count
-    FROM sums
-    GROUP BY sums.direction, sums.quantity
-),
-
-weights AS (
-    SELECT
-        sums.block_at,
-        replicates.replicate,
-        CASE
-            WHEN replicates.replicate = 0 THEN 1
-            ELSE mart.poisson_weight(replicates.replicate, extract(EPOCH FROM sums.block_at)::bigint)
-        END AS weight
-    FROM sums
-    CROSS JOIN generate_series(0, coalesce(compared_mixes.replicate_count, 200)) AS replicates (replicate)
-    GROUP BY sums.block_at, replicates.replicate
-),
-
-kinds AS (
-    SELECT
-        sums.direction,
-        sums.quantity,
-        sums.statistic,
-        sums.unit,
-        sums.factor,
-        weights.replicate,
-        sum(weights.weight * sums.request_count) FILTER (WHERE sums.side = 'a') AS a_count,
-        sum(weights.weight * sums.request_count) FILTER (WHERE sums.side = 'b') AS b_count,
-        sum(weights.weight * sums.amount) FILTER (WHERE sums.side = 'a') AS a_amount,
-        sum(weights.weight * sums.amount) FILTER (WHERE sums.side = 'b') AS b_amount
-    FROM sums
-    INNER JOIN weights ON sums.block_at = weights.block_at
-    GROUP BY
-        sums.direction,
-        sums.quantity,
-        sums.statistic,
-        sums.unit,
-        sums.factor,
-        weights.replicate,
-        sums.kind_direction,
-        sums.class_of_service,
-        sums.size_bin
+        side_extents.direction,
+        side_extents.quantity,
+        CASE WHEN count(*) = 2 THEN min(side_extents.block_count) ELSE 0 END AS block_count
+    FROM side_extents
+    GROUP BY side_extents.direction, side_extents.quantity
 )
 
 -- The service difference is what the requests of a would have taken, had each kind taken what it takes in b,

@@ -10,7 +10,9 @@ CREATE FUNCTION mart.compared_quantiles(
     block_s double precision DEFAULT NULL,
     replicate_count integer DEFAULT NULL,
     b_since timestamptz DEFAULT NULL,
-    b_until timestamptz DEFAULT NULL
+    b_until timestamptz DEFAULT NULL,
+    timezone text DEFAULT NULL,
+    asked_from timestamp DEFAULT NULL
 ) RETURNS TABLE (
     side text,
     direction text,
@@ -41,7 +43,9 @@ WITH requests AS (
             class_of_service => compared_quantiles.class_of_service,
             block_s => compared_quantiles.block_s,
             b_since => compared_quantiles.b_since,
-            b_until => compared_quantiles.b_until
+            b_until => compared_quantiles.b_until,
+            timezone => compared_quantiles.timezone,
+            asked_from => compared_quantiles.asked_from
         ) AS requests
 ),
 
@@ -139,18 +143,23 @@ parts AS (
     ) AS part (statistic, probability, below_count, upto_count)
 ),
 
-weights AS (
+block_times AS (
+    SELECT counts.block_at
+    FROM counts
+    GROUP BY counts.block_at
+),
+
+weights AS MATERIALIZED (
     SELECT
-        counts.block_at,
+        block_times.block_at,
         replicates.replicate,
         CASE
             WHEN replicates.replicate = 0 THEN 1
-            ELSE mart.poisson_weight(replicates.replicate, extract(EPOCH FROM counts.block_at)::bigint)
+            ELSE mart.poisson_weight(replicates.replicate, extract(EPOCH FROM block_times.block_at)::bigint)
         END AS weight
-    FROM counts
+    FROM block_times
     CROSS JOIN
         generate_series(0, coalesce(compared_quantiles.replicate_count, 200)) AS replicates (replicate)
-    GROUP BY counts.block_at, replicates.replicate
 ),
 
 -- How many requests are below the quantile, and how many are not above it: their shares in each replicate,

@@ -9,7 +9,9 @@ CREATE FUNCTION mart.compared_requests(
     class_of_service text DEFAULT NULL,
     block_s double precision DEFAULT NULL,
     b_since timestamptz DEFAULT NULL,
-    b_until timestamptz DEFAULT NULL
+    b_until timestamptz DEFAULT NULL,
+    timezone text DEFAULT NULL,
+    asked_from timestamp DEFAULT NULL
 ) RETURNS TABLE (
     side text,
     archive text,
@@ -131,21 +133,30 @@ last_ones AS (
 -- An archive with the same requests as a simulated one is compared with it over the same time. An archive
 -- that had ended before the other was steady is from another time, and is kept whole. (greatest ignores
 -- nulls: an archive that is not a simulation is steady from its first request.) Both are divided into the
--- days of a, so that the days match.
+-- days of a, so that the days match. Where there is no b, the arguments say what they would take from it.
 cuts AS (
     SELECT
         mine.side,
         mine.archive,
-        CASE mine.side WHEN 'a' THEN mine.timezone ELSE others.timezone END AS timezone,
+        coalesce(
+            compared_requests.timezone,
+            CASE mine.side WHEN 'a' THEN mine.timezone ELSE others.timezone END
+        ) AS timezone,
         greatest(
             timestamptz '-infinity',
             mine.steady_at,
-            CASE WHEN others.steady_at <= last_ones.last_at THEN others.steady_at END
+            CASE WHEN meant.steady_at <= last_ones.last_at THEN meant.steady_at END
         ) AS steady_at
     FROM sides AS mine
-    INNER JOIN sides AS others ON mine.side <> others.side
+    LEFT JOIN sides AS others ON mine.side <> others.side
     INNER JOIN last_ones ON mine.side = last_ones.side
-    WHERE NOT (mine.is_never_steady OR others.is_never_steady)
+    CROSS JOIN
+        LATERAL (
+            SELECT coalesce(others.steady_at, compared_requests.asked_from AT TIME ZONE 'UTC') AS steady_at
+        ) AS meant
+    WHERE
+        (mine.is_never_steady OR others.is_never_steady) IS NOT TRUE
+        AND (compared_requests.b IS NULL OR others.side IS NOT NULL)
 ),
 
 -- Grouped by the side alone, because a sort by all columns would take longer than all of the above.
