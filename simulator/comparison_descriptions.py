@@ -77,10 +77,13 @@ def describe_verdict(comparison: Comparison) -> str:
 def _describe_side(side: str, archive: ComparedArchive) -> str:
     zone = ZoneInfo(archive.timezone)
     came_from = f" from the requests of {archive.demand_name}" if archive.demand_name else ""
+    kept = ""
+    if archive.computed_at is not None:
+        kept = f", computed {archive.computed_at.astimezone(zone):%Y-%m-%d %H:%M} and kept since"
     return (
         f"{side}: {archive.name} ({archive.kind}{came_from}),"
         f" {archive.began_at.astimezone(zone):%Y-%m-%d %H:%M} to"
-        f" {archive.ended_at.astimezone(zone):%Y-%m-%d %H:%M} {archive.timezone}"
+        f" {archive.ended_at.astimezone(zone):%Y-%m-%d %H:%M} {archive.timezone}{kept}"
     )
 
 

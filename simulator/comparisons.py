@@ -71,7 +71,8 @@ class Mix:
 class ComparedArchive:
     """One side of a comparison, which covers the archive's requests from `began_at` to `ended_at`.
 
-    `warnings` are the warnings of the run, if the archive was simulated.
+    `warnings` are the warnings of the run, if the archive was simulated. `computed_at` says when what it adds
+    to the comparison was computed, if that was kept.
     """
 
     name: str
@@ -82,6 +83,7 @@ class ComparedArchive:
     warnings: list[str]
     began_at: datetime
     ended_at: datetime
+    computed_at: datetime | None
 
 
 @dataclass(frozen=True)
@@ -185,6 +187,9 @@ def _read(
                 """,
                 [a, b, *arguments],
             ).fetchall()
+            kept = {}
+            if not any(arguments):
+                kept = {"a": _find_computed_at(cursor, a, b), "b": _find_computed_at(cursor, b, a, days_of=a)}
             mixes = []
             if all(archive["kind"] != "simulated" for archive in found):
                 mixes = cursor.execute(
@@ -212,7 +217,7 @@ def _read(
                 " range (--since, --until, --interface), or compare another archive.",
             )
         times = {name: spans[0][f"{side}_{name}"] for name in ("began_at", "ended_at")}
-        sides.append(ComparedArchive(**archive, **times))
+        sides.append(ComparedArchive(**archive, **times, computed_at=kept.get(side)))
     return Comparison(
         sides[0],
         sides[1],
@@ -220,6 +225,32 @@ def _read(
         [Mix(**{field.name: row[field.name] for field in fields(Mix)}) for row in mixes],
         are_periods,
     )
+
+
+def _find_computed_at(
+    cursor: psycopg.Cursor[dict[str, Any]], archive: str, other: str, *, days_of: str | None = None
+) -> datetime | None:
+    """Return when the figures of `archive` were computed, if `tapewise refresh` has kept them for all time.
+
+    They are by the days of `days_of` (its own, if that is None), from when the run of `other` was steady.
+    """
+    row = cursor.execute(
+        """
+        SELECT answers.computed_at
+        FROM mart.answers
+        JOIN mart.archives USING (archive)
+        LEFT JOIN mart.archives AS zones ON zones.archive = %(days_of)s
+        LEFT JOIN mart.simulation_runs AS runs ON runs.archive = %(other)s
+        WHERE answers.function_name = 'comparison_figures' AND answers.archive = %(archive)s
+            AND answers.is_current
+            AND answers.arguments = jsonb_strip_nulls(jsonb_build_object(
+                'timezone', nullif(zones.timezone, archives.timezone),
+                'asked_from', runs.steady_at AT TIME ZONE 'UTC'
+            ))
+        """,
+        {"archive": archive, "other": other, "days_of": days_of},
+    ).fetchone()
+    return None if row is None else row["computed_at"]
 
 
 def find_timezone(connection: psycopg.Connection, name: str) -> str:

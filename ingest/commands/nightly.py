@@ -21,7 +21,12 @@ from tapewise.ingest.nightly.metrics import (
 )
 from tapewise.ingest.nightly.run import SourceOutcome, hold_round, read_sources
 from tapewise.ingest.nightly.sources import SourcePlan, plan_round
-from tapewise.ingest.upkeep.kept_answers import find_stale_calls, keep_answers
+from tapewise.ingest.upkeep.kept_answers import (
+    describe_left_out,
+    find_left_out,
+    find_stale_calls,
+    keep_answers,
+)
 from tapewise.ingest.upkeep.preparations import TIME_LIMIT_S, can_read, find_stale, prepare
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.errors import (
@@ -145,6 +150,8 @@ def _refresh(
         done_count = sum(1 for _ in prepare(warehouse, stale, time_limit_s=TIME_LIMIT_S))
         # Some of these are computed from what was just prepared.
         calls = find_stale_calls(warehouse, archive)
+        if left_out := find_left_out(warehouse, archive):
+            _warn(f"{describe_left_out(left_out)}.")
         done_count += sum(1 for _ in keep_answers(warehouse, calls, deadline=began + TIME_LIMIT_S))
     except (DatabaseError, psycopg.Error) as error:
         _warn(f"prepared answers could not be refreshed: {error}")

@@ -8,7 +8,13 @@ from datetime import UTC, datetime
 
 import click
 
-from tapewise.ingest.upkeep.kept_answers import KeptAnswer, find_stale_calls, keep_answers
+from tapewise.ingest.upkeep.kept_answers import (
+    KeptAnswer,
+    describe_left_out,
+    find_left_out,
+    find_stale_calls,
+    keep_answers,
+)
 from tapewise.ingest.upkeep.preparations import (
     TIME_LIMIT_S,
     Preparation,
@@ -96,6 +102,8 @@ def refresh(
                     click.echo(json.dumps(asdict(counts)) if as_json else _describe_files(counts))
             questions = find_stale(warehouse, archive)
             calls = find_stale_calls(warehouse, archive)
+            if left_out := find_left_out(warehouse, archive):
+                click.echo(f"tapewise: {describe_left_out(left_out)}.", err=True)
             if not questions and not calls and not counted:
                 _say("Nothing to prepare: everything is up to date or is computed on demand.", as_json)
         done, deadline = 0, time.monotonic() + time_limit_s

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 
+import psycopg
 from psycopg import errors, sql
 from psycopg.rows import args_row
 
@@ -69,33 +70,100 @@ def find_stale_calls(
     On a site's own server, calls whose rows have names are left out unless the login of `reader_url` sees
     names.
     """
+    stale = _find_stale(warehouse, archive, least_rows)
+    if any(map(_has_names, stale)) and not _can_see_names(warehouse):
+        return [call for call in stale if not _has_names(call)]
+    return stale
+
+
+def find_left_out(warehouse: Warehouse, archive: str | None, *, least_rows: int = LEAST_ROWS) -> list[str]:
+    """Return the functions whose answers `find_stale_calls` leaves out because they have names."""
+    found = {call.function for call in _find_stale(warehouse, archive, least_rows) if _has_names(call)}
+    return [] if not found or _can_see_names(warehouse) else sorted(found)
+
+
+def describe_left_out(functions: Sequence[str]) -> str:
+    """Say which answers are not kept because nobody may compute them who sees names."""
+    return (
+        f"{', '.join(functions)}: not kept, because the login of reader_url sees no names of users and files;"
+        " each is computed when somebody asks who does"
+    )
+
+
+def _find_stale(warehouse: Warehouse, archive: str | None, least_rows: int) -> list[Call]:
     with closing(warehouse.connect(Role.LOADER)) as loader:
-        names = loader.execute(
-            "SELECT archives.name FROM core.archives JOIN ledger.sources ON archive_id = archives.id"
-            " JOIN ledger.loaded_rows ON source_id = sources.id WHERE %s::text IS NULL OR archives.name = %s"
-            " GROUP BY archives.name HAVING sum(row_count) >= %s ORDER BY archives.name",
-            [archive, archive, least_rows],
-        ).fetchall()
-    calls = [
-        Call(name, function, tuple(call.items()))
-        for (name,) in names
-        for function, (_, metadata) in _read_functions().items()
-        for call in metadata.kept
-    ]
+        names = [
+            name
+            for (name,) in loader.execute(
+                "SELECT archives.name FROM core.archives JOIN ledger.sources ON archive_id = archives.id"
+                " JOIN ledger.loaded_rows ON source_id = sources.id"
+                " GROUP BY archives.name HAVING sum(row_count) >= %s ORDER BY archives.name",
+                [least_rows],
+            ).fetchall()
+        ]
     with closing(warehouse.connect(Role.READER, autocommit=True)) as reader:
-        stale = [
+        calls = [
+            Call(name, function, tuple(call.items()))
+            for name in names
+            for function, (_, metadata) in _read_functions().items()
+            for call in metadata.kept
+        ]
+        calls += _find_compared(reader, names)
+        return [
             call
             for call in calls
-            if reader.execute(
+            if archive in (None, call.archive)
+            and reader.execute(
                 sql.SQL("SELECT mart.is_answered({}, {}, {})").format(
                     sql.Literal(call.function), sql.Literal(call.archive), write_arguments(call)
                 )
             ).fetchone()
             == (False,)
         ]
-    if any(map(_has_names, stale)) and not _can_see_names(warehouse):
-        return [call for call in stale if not _has_names(call)]
-    return stale
+
+
+def _find_compared(reader: psycopg.Connection, names: Sequence[str]) -> list[Call]:
+    """Find what else `mart.compare_archives` and `mart.compare_mixes` ask about these archives.
+
+    By the days of another archive's zone, if neither was simulated, and from the time that a simulation of
+    the archive became steady. Two simulations with each other are not among them, nor mixes of simulations.
+    """
+    rows = reader.execute(
+        """
+        WITH pairs AS (
+            SELECT mine.archive, others.archive AS other
+            FROM mart.archives AS mine, mart.archives AS others
+            WHERE mine.kind <> 'simulated' AND others.kind <> 'simulated'
+            UNION
+            SELECT archive, related_archive FROM mart.related_archives
+        )
+        SELECT DISTINCT pairs.archive, zones.timezone,
+            (runs.steady_at AT TIME ZONE 'UTC')::text AS asked_from
+        FROM pairs
+        JOIN mart.archives AS mine ON mine.archive = pairs.archive
+        JOIN mart.archives AS others ON others.archive = pairs.other
+        LEFT JOIN mart.simulation_runs AS runs ON runs.archive = pairs.other AND pairs.archive <> pairs.other
+        CROSS JOIN LATERAL (VALUES (NULL), (nullif(others.timezone, mine.timezone))) AS zones (timezone)
+        WHERE pairs.archive = ANY(%(names)s) AND pairs.other = ANY(%(names)s)
+            AND (zones.timezone IS NOT NULL OR runs.steady_at IS NOT NULL)
+        ORDER BY archive, timezone, asked_from
+        """,
+        {"names": list(names)},
+    ).fetchall()
+    return [
+        Call(
+            archive,
+            function,
+            tuple(
+                (name, sql.Literal(value).as_string())
+                for name, value in (("timezone", timezone), ("asked_from", asked_from))
+                if value is not None
+            ),
+        )
+        for archive, timezone, asked_from in rows
+        for function in ("comparison_figures", "comparison_kinds")
+        if asked_from is None or function == "comparison_figures"
+    ]
 
 
 def _has_names(call: Call) -> bool:
@@ -114,7 +182,8 @@ def _can_see_names(warehouse: Warehouse) -> bool:
 def keep_answers(warehouse: Warehouse, calls: Sequence[Call], *, deadline: float) -> Iterator[KeptAnswer]:
     """Compute and store the answers, one after the other, until `deadline` on the monotonic clock.
 
-    An answer that is not finished by then is discarded.
+    An answer that is not finished by then is discarded. Answers of the same function and archive in another
+    state are deleted: nobody may ask for them again.
     """
     for call in calls:
         began, computed_at = time.monotonic(), datetime.now(UTC)
@@ -130,8 +199,8 @@ def keep_answers(warehouse: Warehouse, calls: Sequence[Call], *, deadline: float
         with closing(warehouse.connect(Role.LOADER)) as loader, loader.transaction():
             loader.execute(
                 "DELETE FROM studies.kept_answers USING core.archives WHERE archive_id = archives.id"
-                " AND name = %s AND function_name = %s AND arguments = %s::jsonb",
-                [call.archive, call.function, found.arguments],
+                " AND name = %s AND function_name = %s AND (arguments = %s::jsonb OR state <> %s)",
+                [call.archive, call.function, found.arguments, found.state],
             )
             if kept.is_kept:
                 # Nothing is stored if the archive is gone, or if another refresh stores the same answer.

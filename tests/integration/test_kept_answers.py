@@ -27,6 +27,7 @@ from tapewise.schema.tables.mart_answers import name_computed
 from tests.conftest import NOW
 from tests.integration.test_preparations import write_log
 from tests.integration.test_second_passes import LINES
+from tests.sql.cases import insert_rows
 
 KEPT = {each.name: each for each in read_mart() if each.metadata.kept}
 WITH_NAMES = {name for name, each in KEPT.items() if each.metadata.has_names}
@@ -220,3 +221,76 @@ def test_what_is_dropped_read_again_or_moved_ends_what_is_kept(
     assert changes(lambda: load(tmp_path / "log", "nft", timezone=us)) > 0
     values: dict[str, Any] = {"log_format": None, "timezone": "UTC", "now": NOW}
     assert changes(lambda: replace_source(warehouse, "test", "nft", **values)) > 0
+
+
+def test_comparisons_are_made_of_what_is_kept(warehouse: Warehouse, load: Any, tmp_path: Path) -> None:
+    """Of two archives in different zones, with the same rows as before."""
+    load(write_log(tmp_path / "a.log", datetime(1997, 11, 20, tzinfo=UTC), 300), "nft", archive="one")
+    load(
+        write_log(tmp_path / "b.log", datetime(1997, 11, 20, 5, tzinfo=UTC), 200),
+        "nft", archive="two", timezone="Europe/Berlin",
+    )  # fmt: skip
+    pairs = [(a, b) for a in ("one", "two") for b in ("one", "two")]
+    questions = [
+        f"mart.{function}('{a}', '{b}')" for function in ("compare_archives", "compare_mixes") for a, b in pairs
+    ]
+
+    def ask_all(zone: str) -> list[Counter[str]]:
+        asked = [question.removeprefix("mart.").rstrip(")").split("(") for question in questions]
+        return [ask(warehouse, function, given, zone=zone) for function, given in asked]
+
+    def find_read() -> set[bool]:
+        """Whether the transfers are read, for each question."""
+        with warehouse.connect(Role.READER) as reader:
+            plans = [
+                "\n".join(
+                    line
+                    for (line,) in reader.execute(
+                        f"EXPLAIN (ANALYZE, COSTS OFF) SELECT * FROM {question}".encode()
+                    ).fetchall()
+                    if "on transfers_1997" in line
+                )
+                for question in questions
+            ]
+        assert all(plans)
+        return {any("never executed" not in line for line in plan.splitlines()) for plan in plans}
+
+    computed = ask_all("UTC")
+    assert all(computed)
+    assert find_read() == {True}
+    calls = [each for each in find_stale_calls(warehouse, None, least_rows=1) if "comparison" in each.function]
+    assert {(each.archive, each.given) for each in calls} == {
+        ("one", ()), ("one", (("timezone", "'Europe/Berlin'"),)),
+        ("two", ()), ("two", (("timezone", "'UTC'"),)),
+    }  # fmt: skip
+    assert refresh(warehouse, calls) == len(calls) == 8
+    assert find_read() == {False}
+    assert ask_all("UTC") == computed
+    assert list(map(Counter.total, ask_all("Asia/Kolkata"))) == list(map(Counter.total, computed))
+
+
+def test_a_simulated_archive_is_compared_from_when_it_was_steady(warehouse: Warehouse) -> None:
+    given = {
+        "archives": [
+            {"name": "real"},
+            {"name": "run", "kind": "simulated", "timezone": "Europe/Berlin"},
+            {"name": "never", "kind": "simulated"},
+            {"name": "small"},
+        ],
+        "simulation_runs": [
+            {"archive": "run", "demand_archive": "real", "steady_at": "2000-01-15T12:00:00Z"},
+            {"archive": "never", "demand_archive": "real", "steady_at": None},
+        ],
+    }
+    with warehouse.connect(Role.OWNER) as owner:
+        insert_rows(owner, given)
+        calls = kept_answers._find_compared(owner, ["real", "run", "never"])
+        owner.rollback()
+    steady, berlin = ("asked_from", "'2000-01-15 12:00:00'"), ("timezone", "'Europe/Berlin'")
+    utc = ("timezone", "'UTC'")
+    assert {*calls} == {
+        Call("real", "comparison_figures", (steady,)),
+        Call("real", "comparison_figures", (berlin, steady)),
+        Call("run", "comparison_figures", (utc,)),
+        Call("run", "comparison_kinds", (utc,)),
+    }
