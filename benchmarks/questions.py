@@ -77,6 +77,7 @@ USES = """
     ), versions AS (
         SELECT file_key, number, min(happened_at) AS first_at, arg_min(archive_path, happened_at)
             AS archive_path,
+            arg_min(account, happened_at) AS account,
             bool_or(event = 'put') AS is_put, count(*) FILTER (WHERE event = 'get') AS get_count,
             min(happened_at) FILTER (WHERE event = 'get') AS first_get_at,
             max(happened_at) FILTER (WHERE event IN ('put', 'get')) AS last_used_at,
@@ -142,6 +143,13 @@ def use_accounts(period: str) -> str:
         FROM transfers WHERE account IS NOT NULL GROUP BY ALL"""
 
 
+# The figures of two archives without what chance makes of them: DuckDB draws no days again.
+TIMES = """
+    SELECT coalesce(direction, 'all'), unnest(['mean', 'p50', 'p90', 'p99']),
+        unnest([avg(duration_s)] || quantile_disc(duration_s, [0.5, 0.9, 0.99]))
+    FROM requests WHERE NOT is_failed AND duration_s IS NOT NULL
+    GROUP BY GROUPING SETS ((direction), ())"""
+SAME_TIMES = "direction, statistic, {}|WHERE quantity = 'transfer time'"
 SAME_ACCOUNTS = "account, starts_on, put_count, get_count, failed_count, user_count"
 SAME_SHARE = "request_count, size_bytes"
 SAME_PROJECTS = (
@@ -280,7 +288,13 @@ QUESTIONS = [
         SELECT floor(open_s), count(*) FROM requests WHERE open_s IS NOT NULL AND NOT is_failed
             GROUP BY ALL""",
         "open_floor_s, request_count", grouped_by="{}"),
-    ask("open_time_clusters"),
+    ask("open_time_clusters", """
+        SELECT CASE WHEN open_s < 8 THEN 1 WHEN open_s < 60 THEN 2 WHEN open_s < 130 THEN 3 ELSE 4 END,
+            count(*), min(open_s), max(open_s), avg(open_s)
+        FROM requests WHERE direction = 'get' AND NOT is_failed AND open_s IS NOT NULL
+            AND size_bytes BETWEEN 90000000 AND 110000000
+        GROUP BY ALL""",
+        "group_number, request_count, min_open_s, max_open_s, mean_open_s|WHERE request_count > 0"),
     ask("failures", f"""
         SELECT count(*), count(*) FILTER (WHERE is_failed),
             count(*) FILTER (WHERE is_failed AND epoch(retried_at - ended_at) <= 86400),
@@ -311,7 +325,7 @@ QUESTIONS = [
         shared_by="path"),
     ask("project_shares", share_projects(FOLDER), SAME_PROJECTS,
         shared_by="path", ranked_by="bytes"),
-    ask("project_cold_data"),
+    ask("project_cold_data", COLD.format("account AS holder,"), f"holder, {SAME_COLD}"),
     ask("project_cold_data", COLD.format(f"{FOLDER} AS holder,"), f"holder, {SAME_COLD}", held_by="path"),
     ask("account_usage", use_accounts("month"), SAME_ACCOUNTS),
     ask("account_usage", use_accounts("day"), SAME_ACCOUNTS, period="day"),
@@ -363,6 +377,18 @@ QUESTIONS = [
             quantile_disc(rate, [0.1, 0.5, 0.9]) IS NOT NULL
         FROM transfers WHERE NOT is_failed AND rate IS NOT NULL GROUP BY ALL""",
         "starts_on, interface, direction, transfer_count, size_bytes, duration_s, true"),
+    ask("comparison_figures", TIMES, SAME_TIMES.format("values_drawn[1]")),
+    ask("comparison_kinds", """
+        SELECT direction, class_of_service, count(*), sum(duration_s)
+        FROM requests WHERE NOT is_failed AND duration_s IS NOT NULL GROUP BY ALL""",
+        "direction, class_of_service, sum(request_counts[1]), sum(amounts[1] * factor)::double precision"
+        "|WHERE quantity = 'transfer time' GROUP BY direction, class_of_service"),
+    ask("compare_archives", TIMES, SAME_TIMES.format("b_value"), a=ARCHIVE, b=ARCHIVE),
+    ask("compare_mixes", """
+        SELECT coalesce(direction, 'all'), count(*), avg(duration_s)
+        FROM requests WHERE NOT is_failed AND duration_s IS NOT NULL
+        GROUP BY GROUPING SETS ((direction), ())""",
+        "direction, b_count, b_value|WHERE quantity = 'transfer time'", a=ARCHIVE, b=ARCHIVE),
     ask("lower_envelopes"),
     ask("residual_blocks"),
     ask("week_profiles", f"""

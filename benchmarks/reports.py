@@ -36,7 +36,7 @@ from benchmarks.load import run_apart, working_folder
 from benchmarks.questions import LISTINGS, QUESTIONS, TAPE_QUESTIONS, Question
 from benchmarks.small_files import read_stat
 from benchmarks.tape_rows import fill_tapes
-from tapewise.ingest.upkeep.kept_answers import find_stale_calls, keep_answers, write_arguments
+from tapewise.ingest.upkeep.kept_answers import Call, find_stale_calls, keep_answers, write_arguments
 from tapewise.ingest.upkeep.preparations import find_stale, prepare
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.settings import read_settings
@@ -48,6 +48,8 @@ TAPES_COPIED: dict[str, LiteralString] = {
     "mounts": "SELECT * FROM core.mounts",
     "operations": "SELECT * FROM core.tape_operations",
 }
+# What comparisons of two archives are made of, which is kept for each archive.
+PARTS = {"compare_archives": "comparison_figures", "compare_mixes": "comparison_kinds"}
 METADATA = {each.name: each.metadata for each in read_mart()}
 
 
@@ -90,7 +92,7 @@ def ask_all(home: Path, peer: Path, questions: Sequence[Question], arguments: ar
             if question.call.function not in (arguments.only or [question.call.function]):
                 continue
             taken_s, is_whole, age = answer_apart(
-                warehouse, question, arguments.timeout, is_current=question.call not in stale
+                warehouse, question, arguments.timeout, is_current=find_kept(question) not in stale
             )
             compared = ""
             if question.peer is not None:
@@ -115,8 +117,15 @@ def answer_apart(
 
 def is_kept(question: Question) -> bool:
     """Whether `tapewise refresh` keeps the answer."""
-    kept = METADATA[question.call.function].kept
-    return dict(question.call.given) in [dict(each) for each in kept]
+    call = find_kept(question)
+    return dict(call.given) in [dict(each) for each in METADATA[call.function].kept]
+
+
+def find_kept(question: Question) -> Call:
+    """The call whose answer is kept, which is that of the question, or of what it is made of."""
+    if question.function in PARTS:
+        return Call(ARCHIVE, PARTS[question.function])
+    return question.call
 
 
 def parse_arguments(description: str, rows: str) -> argparse.Namespace:
@@ -159,7 +168,7 @@ def answer(reader: psycopg.Connection, question: Question, *, is_current: bool) 
             for (computed_at,) in reader.execute(
                 sql.SQL(
                     "SELECT computed_at FROM mart.answers WHERE function_name = {} AND arguments = {}"
-                ).format(sql.Literal(call.function), write_arguments(call))
+                ).format(sql.Literal(find_kept(question).function), write_arguments(find_kept(question)))
             )
         ]
     known = [moment for moment in moments if moment is not None]

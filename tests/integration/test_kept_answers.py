@@ -16,7 +16,7 @@ from tapewise.ingest.sources.archives import drop_archive
 from tapewise.ingest.sources.site_events import CONFIG_CHANGES, OUTAGES, add_event, remove_event
 from tapewise.ingest.upkeep import kept_answers
 from tapewise.ingest.upkeep.client_counts import count_clients
-from tapewise.ingest.upkeep.kept_answers import Call, find_stale_calls, keep_answers
+from tapewise.ingest.upkeep.kept_answers import Call, find_left_out, find_stale_calls, keep_answers
 from tapewise.ingest.upkeep.retention import forget_detail
 from tapewise.ingest.upkeep.source_drops import drop_source
 from tapewise.ingest.upkeep.source_replacements import replace_source
@@ -140,6 +140,10 @@ def test_names_are_kept_for_those_who_see_names(
         patch.setattr(Warehouse, "connect_reader", refuse)
         left = {call.function for call in find_stale_calls(warehouse, None, least_rows=1)}
         assert left == KEPT.keys() - WITH_NAMES
+        # They are named, but not of an archive of few rows.
+        assert find_left_out(warehouse, "test", least_rows=1) == sorted(WITH_NAMES & KEPT.keys())
+        assert find_left_out(warehouse, "test") == []
+    assert find_left_out(warehouse, None, least_rows=1) == []
 
     calls = [call for call in find_stale_calls(warehouse, None, least_rows=1) if call.function in WITH_NAMES]
     assert len(calls) == sum(len(KEPT[name].metadata.kept) for name in WITH_NAMES & KEPT.keys())
@@ -232,7 +236,9 @@ def test_comparisons_are_made_of_what_is_kept(warehouse: Warehouse, load: Any, t
     )  # fmt: skip
     pairs = [(a, b) for a in ("one", "two") for b in ("one", "two")]
     questions = [
-        f"mart.{function}('{a}', '{b}')" for function in ("compare_archives", "compare_mixes") for a, b in pairs
+        f"mart.{function}('{a}', '{b}')"
+        for function in ("compare_archives", "compare_mixes")
+        for a, b in pairs
     ]
 
     def ask_all(zone: str) -> list[Counter[str]]:
@@ -258,7 +264,8 @@ def test_comparisons_are_made_of_what_is_kept(warehouse: Warehouse, load: Any, t
     computed = ask_all("UTC")
     assert all(computed)
     assert find_read() == {True}
-    calls = [each for each in find_stale_calls(warehouse, None, least_rows=1) if "comparison" in each.function]
+    stale = find_stale_calls(warehouse, None, least_rows=1)
+    calls = [each for each in stale if each.function.startswith("comparison")]
     assert {(each.archive, each.given) for each in calls} == {
         ("one", ()), ("one", (("timezone", "'Europe/Berlin'"),)),
         ("two", ()), ("two", (("timezone", "'UTC'"),)),
