@@ -379,7 +379,7 @@ QUESTIONS = [
         "starts_on, interface, direction, transfer_count, size_bytes, duration_s, true"),
     ask("comparison_figures", TIMES, SAME_TIMES.format("values_drawn[1]")),
     ask("comparison_kinds", """
-        SELECT direction, class_of_service, count(*), sum(duration_s)
+        SELECT direction, class_of_service::varchar, count(*), sum(round(duration_s * 1e6)) / 1e6
         FROM requests WHERE NOT is_failed AND duration_s IS NOT NULL GROUP BY ALL""",
         "direction, class_of_service, sum(request_counts[1]), sum(amounts[1] * factor)::double precision"
         "|WHERE quantity = 'transfer time' GROUP BY direction, class_of_service"),

@@ -138,7 +138,7 @@ def _find_compared(reader: psycopg.Connection, names: Sequence[str]) -> list[Cal
             SELECT archive, related_archive FROM mart.related_archives
         )
         SELECT DISTINCT pairs.archive, zones.timezone,
-            (runs.steady_at AT TIME ZONE 'UTC')::text AS asked_from
+            (runs.steady_at AT TIME ZONE 'UTC')::text || 'Z' AS asked_from
         FROM pairs
         JOIN mart.archives AS mine ON mine.archive = pairs.archive
         JOIN mart.archives AS others ON others.archive = pairs.other
@@ -268,7 +268,8 @@ def write_arguments(call: Call) -> sql.Composable:
                 _as_written(given.get(each.name, each.default or "NULL")), _as_written(each.type)
             )
             for each in signature.arguments
-        }
+        },
+        {each.name: each.type for each in signature.arguments},
     )
 
 

@@ -241,9 +241,10 @@ def _make_choice(connection: psycopg.Connection, function: MartObject) -> None:
         """
         SELECT pg_get_function_arguments(oid), pg_get_function_result(oid), oid::regprocedure::text,
             (
-                SELECT array_agg(argument.name ORDER BY argument.place)
-                FROM unnest(proargnames, proargmodes::text[]) WITH ORDINALITY AS argument (name, mode, place)
-                WHERE argument.mode = 'i'
+                SELECT json_object_agg(name, format_type(type, NULL) ORDER BY place)
+                FROM unnest(proargnames, proallargtypes, proargmodes::text[])
+                    WITH ORDINALITY AS argument (name, type, mode, place)
+                WHERE mode = 'i'
             )
         FROM pg_proc
         WHERE pronamespace = to_regnamespace('mart') AND proname = %s
@@ -251,7 +252,7 @@ def _make_choice(connection: psycopg.Connection, function: MartObject) -> None:
         [computed],
     ).fetchone()
     assert row is not None
-    arguments, result, target, names = row
+    arguments, result, target, types = row
     said = f"What mart.{function.name} computes if no answer is kept; call that one"
     connection.execute(sql.SQL("COMMENT ON FUNCTION {} IS {}").format(sql.SQL(target), sql.Literal(said)))
     connection.execute(sql.SQL("REVOKE ALL ON FUNCTION {} FROM PUBLIC").format(sql.SQL(target)))
@@ -259,7 +260,7 @@ def _make_choice(connection: psycopg.Connection, function: MartObject) -> None:
         sql.SQL("GRANT EXECUTE ON FUNCTION {} TO {}").format(sql.SQL(target), _grantees(function))
     )
     connection.execute(
-        write_choice(function.name, arguments, names, result, has_names=function.metadata.has_names)
+        write_choice(function.name, arguments, types, result, has_names=function.metadata.has_names)
     )
 
 

@@ -6,9 +6,12 @@ from it: it returns the rows that are kept for the same arguments, if nothing ha
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from psycopg import sql
+
+# As `sql/` writes the type, and as PostgreSQL does.
+_TIMES = ("timestamptz", "timestamp with time zone")
 
 
 def name_computed(name: str) -> str:
@@ -24,10 +27,17 @@ def rename_computed(name: str, text: str) -> str:
     return re.sub(rf"\b{name}(?=\.\w)|(?<=FUNCTION mart\.){name}\b", name_computed(name), text)
 
 
-def write_key(values: Mapping[str, sql.Composable]) -> sql.Composable:
-    """Write an expression for the arguments of a call as one JSON object, without nulls and the archive."""
+def write_key(values: Mapping[str, sql.Composable], types: Mapping[str, str]) -> sql.Composable:
+    """Write an expression for the arguments of a call as one JSON object, without nulls and the archive.
+
+    Times are written in UTC, because their texts depend on the session's zone.
+    """
     pairs = [
-        sql.SQL("{}, {}").format(sql.Literal(name), value)
+        sql.SQL("{}, {}{}").format(
+            sql.Literal(name),
+            value,
+            sql.SQL(" AT TIME ZONE 'UTC'" if types[name] in _TIMES else ""),
+        )
         for name, value in values.items()
         if name != "archive"
     ]
@@ -35,15 +45,15 @@ def write_key(values: Mapping[str, sql.Composable]) -> sql.Composable:
 
 
 def write_choice(
-    name: str, arguments: str, names: Sequence[str], result: str, *, has_names: bool
+    name: str, arguments: str, types: Mapping[str, str], result: str, *, has_names: bool
 ) -> sql.Composed:
     """Write the function that returns kept rows, or computes them.
 
-    `arguments` and `result` are what PostgreSQL writes for the function that computes, and `names` are the
-    names of its arguments. With `has_names`, the rows have names that not every reader may see.
+    `arguments` and `result` are what PostgreSQL writes for the function that computes, and `types` are the
+    types of its arguments, by name. With `has_names`, the rows have names that not every reader may see.
     """
-    values = {each: sql.Identifier(name, each) for each in names}
-    key, archive = write_key(values), values["archive"]
+    values = {each: sql.Identifier(name, each) for each in types}
+    key, archive = write_key(values, types), values["archive"]
     which = sql.SQL("{}, {}, {}").format(sql.Literal(name), archive, key)
     given = sql.SQL(", ").join(
         sql.SQL("{} => {}").format(sql.Identifier(each), value) for each, value in values.items()

@@ -293,7 +293,7 @@ def test_a_simulated_archive_is_compared_from_when_it_was_steady(warehouse: Ware
         insert_rows(owner, given)
         calls = kept_answers._find_compared(owner, ["real", "run", "never"])
         owner.rollback()
-    steady, berlin = ("asked_from", "'2000-01-15 12:00:00'"), ("timezone", "'Europe/Berlin'")
+    steady, berlin = ("asked_from", "'2000-01-15 12:00:00Z'"), ("timezone", "'Europe/Berlin'")
     utc = ("timezone", "'UTC'")
     assert {*calls} == {
         Call("real", "comparison_figures", (steady,)),

@@ -12,7 +12,7 @@ CREATE FUNCTION mart.compared_means(
     b_since timestamptz DEFAULT NULL,
     b_until timestamptz DEFAULT NULL,
     timezone text DEFAULT NULL,
-    asked_from timestamp DEFAULT NULL
+    asked_from timestamptz DEFAULT NULL
 ) RETURNS TABLE (
     side text,
     direction text,

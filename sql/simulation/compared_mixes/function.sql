@@ -59,7 +59,7 @@ asked AS (
         ranges.since,
         ranges.until,
         CASE WHEN mine.side = 'b' THEN nullif(others.timezone, mine.timezone) END AS timezone,
-        others.steady_at AT TIME ZONE 'UTC' AS asked_from
+        others.steady_at AS asked_from
     FROM sides AS mine
     INNER JOIN sides AS others ON mine.side <> others.side
     INNER JOIN

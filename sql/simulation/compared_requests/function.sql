@@ -11,7 +11,7 @@ CREATE FUNCTION mart.compared_requests(
     b_since timestamptz DEFAULT NULL,
     b_until timestamptz DEFAULT NULL,
     timezone text DEFAULT NULL,
-    asked_from timestamp DEFAULT NULL
+    asked_from timestamptz DEFAULT NULL
 ) RETURNS TABLE (
     side text,
     archive text,
@@ -152,7 +152,7 @@ cuts AS (
     INNER JOIN last_ones ON mine.side = last_ones.side
     CROSS JOIN
         LATERAL (
-            SELECT coalesce(others.steady_at, compared_requests.asked_from AT TIME ZONE 'UTC') AS steady_at
+            SELECT coalesce(others.steady_at, compared_requests.asked_from) AS steady_at
         ) AS meant
     WHERE
         (mine.is_never_steady OR others.is_never_steady) IS NOT TRUE

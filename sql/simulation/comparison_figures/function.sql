@@ -9,7 +9,7 @@ CREATE FUNCTION mart.comparison_figures(
     block_s double precision DEFAULT NULL,
     replicate_count integer DEFAULT NULL,
     timezone text DEFAULT NULL,
-    asked_from timestamp DEFAULT NULL
+    asked_from timestamptz DEFAULT NULL
 ) RETURNS TABLE (
     archive text,
     kind text,
