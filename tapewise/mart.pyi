@@ -1690,8 +1690,8 @@ class Mart:
         and other archives are compared as independent samples. The interval is the difference plus or
         minus t standard errors. Holm's method corrects for testing several figures at once, apart for
         the headlines and the details. A simulated archive counts from the time its run became steady;
-        if it never did, there are no rows. Each million requests takes about 25 s of CPU time, so give
-        ranges for a large archive.
+        if it never did, there are no rows. For all time, `tapewise refresh` keeps the part of each
+        archive (mart.comparison_figures).
 
         Args:
             a: the first archive
@@ -1842,6 +1842,8 @@ class Mart:
         block_s: float | None = None,
         b_since: Moment | None = None,
         b_until: Moment | None = None,
+        timezone: str | None = None,
+        asked_from: Moment | None = None,
     ) -> pl.DataFrame:
         """One row per side, direction, quantity, statistic and block that overlaps the side's time span;
         none if the denominator is 0, except of the dispersion.
@@ -1854,7 +1856,7 @@ class Mart:
 
         Args:
             a: the first archive
-            b: the second archive
+            b: the second archive (null = only a)
             since: only requests that ended at or after this time (null = from the first)
             until: only requests that ended before this time (null = to the last)
             interface: only this interface (null = all)
@@ -1866,10 +1868,13 @@ class Mart:
             b_since: only requests of b that ended at or after this time; if this or b_until is given,
                 since and until only apply to a (null = from the first)
             b_until: only requests of b that ended before this time (null = to the last)
+            timezone: whose days are the blocks (null = that of archive a)
+            asked_from: as if this was when the run of the other archive became steady, if that is not a
+                simulated one (null = from the first)
 
         Columns:
             side: a or b
-            direction: put, get, or all; put and get only if either side has any
+            direction: put, get, or all; put and get only if either side has any, or if there is no b
             quantity: what is measured, as in mart.compared_means
             statistic: mean, per day, share, dispersion, geometric mean or per block
             unit: unit of the figure
@@ -1909,6 +1914,8 @@ class Mart:
         replicate_count: int | None = None,
         b_since: Moment | None = None,
         b_until: Moment | None = None,
+        timezone: str | None = None,
+        asked_from: Moment | None = None,
     ) -> pl.DataFrame:
         """One row per side, direction, quantity, statistic and replicate.
 
@@ -1920,7 +1927,7 @@ class Mart:
 
         Args:
             a: the first archive
-            b: the second archive
+            b: the second archive (null = only a)
             since: only requests that ended at or after this time (null = from the first)
             until: only requests that ended before this time (null = to the last)
             interface: only this interface (null = all)
@@ -1933,6 +1940,9 @@ class Mart:
             b_since: only requests of b that ended at or after this time; if this or b_until is given,
                 since and until only apply to a (null = from the first)
             b_until: only requests of b that ended before this time (null = to the last)
+            timezone: whose days are the blocks (null = that of archive a)
+            asked_from: as if this was when the run of the other archive became steady, if that is not a
+                simulated one (null = from the first)
 
         Columns:
             side: a or b
@@ -2049,6 +2059,8 @@ class Mart:
         replicate_count: int | None = None,
         b_since: Moment | None = None,
         b_until: Moment | None = None,
+        timezone: str | None = None,
+        asked_from: Moment | None = None,
     ) -> pl.DataFrame:
         """One row per side, direction, quantity, statistic and replicate.
 
@@ -2059,7 +2071,7 @@ class Mart:
 
         Args:
             a: the first archive
-            b: the second archive
+            b: the second archive (null = only a)
             since: only requests that ended at or after this time (null = from the first)
             until: only requests that ended before this time (null = to the last)
             interface: only this interface (null = all)
@@ -2072,6 +2084,9 @@ class Mart:
             b_since: only requests of b that ended at or after this time; if this or b_until is given,
                 since and until only apply to a (null = from the first)
             b_until: only requests of b that ended before this time (null = to the last)
+            timezone: whose days are the blocks (null = that of archive a)
+            asked_from: as if this was when the run of the other archive became steady, if that is not a
+                simulated one (null = from the first)
 
         Columns:
             side: a or b
@@ -2108,6 +2123,8 @@ class Mart:
         block_s: float | None = None,
         b_since: Moment | None = None,
         b_until: Moment | None = None,
+        timezone: str | None = None,
+        asked_from: Moment | None = None,
     ) -> pl.DataFrame:
         """One row per side and request that moved a file.
 
@@ -2119,7 +2136,7 @@ class Mart:
 
         Args:
             a: the first archive
-            b: the second archive
+            b: the second archive (null = only a)
             since: only requests that ended at or after this time (null = from the first)
             until: only requests that ended before this time (null = to the last)
             interface: only this interface (null = all)
@@ -2131,6 +2148,9 @@ class Mart:
             b_since: only requests of b that ended at or after this time; if this or b_until is given,
                 since and until only apply to a (null = from the first)
             b_until: only requests of b that ended before this time (null = to the last)
+            timezone: whose days are the blocks (null = that of archive a)
+            asked_from: as if this was when the run of the other archive became steady, if that is not a
+                simulated one (null = from the first)
 
         Columns:
             side: a or b; an archive may be compared with itself
@@ -2166,6 +2186,129 @@ class Mart:
             SELECT side, block_at, count(*) AS request_count
             FROM mart.compared_requests('llnl', 'rebuilt')
             GROUP BY side, block_at
+        """
+
+    def comparison_figures(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+        block_s: float | None = None,
+        replicate_count: int | None = None,
+        timezone: str | None = None,
+        asked_from: Moment | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive, direction, quantity and statistic; put, get and all, even if there are no
+        requests in one of the directions.
+
+        What an archive adds to a comparison with any other - its means, shares, counts per day and
+        quantiles, and what they would have been with other days (or other blocks of time).
+        mart.compare_archives puts those of two archives beside each other. `tapewise refresh` keeps
+        them once for each archive.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only requests that ended at or after this time (null = from the first)
+            until: only requests that ended before this time (null = to the last)
+            interface: only this interface (null = all)
+            direction: put or get (null = both)
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+            block_s: length of a block in seconds; requests of one block stay together, so it must be
+                longer than a burst of requests (null = local days)
+            replicate_count: how many times the blocks are resampled (null = 200)
+            timezone: whose days are the blocks (null = that of the archive)
+            asked_from: when the run of a simulated archive that it is compared with became steady;
+                requests made before that are left out, unless all were (null = from the first)
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            direction: put, get, or all
+            quantity: what is measured, as in mart.compared_means and mart.compared_quantiles
+            statistic: mean, per day, share, dispersion, geometric mean, per block, p50, p90 or p99
+            unit: unit of the values
+            block_count: blocks that contain any of these requests; for the dispersion, all blocks
+            request_counts: requests that the value is computed from, by replicate; the first is that of
+                the logged data, with each block drawn once
+            values_drawn: the statistic by replicate; null if none of the blocks was drawn, or if it is
+                unknown
+            span_began_at: when the first request of the archive was made
+            span_ended_at: when the last request of the archive ended
+
+        In SQL:
+
+            SELECT direction, quantity, statistic, values_drawn[1] AS value, unit
+            FROM mart.comparison_figures('llnl', replicate_count => 0)
+        """
+
+    def comparison_kinds(
+        self,
+        *,
+        archive: str | None = None,
+        since: Moment | None = None,
+        until: Moment | None = None,
+        interface: str | None = None,
+        direction: str | None = None,
+        client: str | None = None,
+        class_of_service: str | None = None,
+        block_s: float | None = None,
+        replicate_count: int | None = None,
+        timezone: str | None = None,
+        asked_from: Moment | None = None,
+    ) -> pl.DataFrame:
+        """One row per archive, direction, class of service, bin of sizes and quantity that is known of any
+        request.
+
+        What an archive adds to a comparison of means in which both archives have the same mix of
+        requests (mart.compared_mixes) - how long requests of each kind took together, and what that
+        would have been with other days (or other blocks of time). Requests are of the same kind if they
+        have the same direction, class of service and bin of sizes (mart.size_bin). `tapewise refresh`
+        keeps this once for each archive.
+
+        Args:
+            archive: only this archive (null = all)
+            since: only requests that ended at or after this time (null = from the first)
+            until: only requests that ended before this time (null = to the last)
+            interface: only this interface (null = all)
+            direction: put or get (null = both)
+            client: only this client machine (null = all)
+            class_of_service: only this class of service (null = all)
+            block_s: length of a block in seconds; requests of one block stay together, so it must be
+                longer than a burst of requests (null = local days)
+            replicate_count: how many times the blocks are resampled (null = 200)
+            timezone: whose days are the blocks (null = that of the archive)
+            asked_from: when the run of a simulated archive that it is compared with became steady;
+                requests made before that are left out, unless all were (null = from the first)
+
+        Columns:
+            archive: name of the archive
+            kind: kind of archive (measured, synthetic, simulated)
+            direction: put or get
+            class_of_service: class of service, null if the log does not report it
+            size_bin: number of the bin of sizes, as in mart.size_bin
+            quantity: what is measured - transfer time, stage time (of gets), total time, found on disk
+                (of gets)
+            statistic: mean, or share (0 to 1)
+            unit: s or 1
+            factor: by what the amounts are multiplied to be in the unit
+            direction_block_count: blocks that contain any requests of the direction of which the
+                quantity is known
+            block_count: blocks that contain any requests of which it is known
+            request_counts: requests of which it is known, by replicate; the first is that of the logged
+                data, with each block drawn once
+            amounts: their microseconds or, for the share, those found on disk, by replicate
+
+        In SQL:
+
+            SELECT direction, size_bin, factor * amounts[1] / request_counts[1] AS mean_s
+            FROM mart.comparison_kinds('sdsc', replicate_count => 0)
+            WHERE quantity = 'transfer time'
         """
 
     def compute_forecast(
@@ -6729,7 +6872,8 @@ class Mart:
         of all sizes (size_from_bytes => 0) and boundaries that are edges of bins
         (mart.are_open_boundaries), open times are read from cells (mart.selected_opens), which takes
         milliseconds and covers forgotten days, except for one client of an archive that counts no
-        single clients (mart.archives). Otherwise they are read from the requests.
+        single clients (mart.archives). Otherwise they are read from the requests, and `tapewise
+        refresh` keeps the answer for SDSC's sizes and all time.
 
         Args:
             archive: only this archive (null = all)
