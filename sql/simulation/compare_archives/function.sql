@@ -61,31 +61,19 @@ sides AS (
     LEFT JOIN runs ON sides.archive = runs.archive
 ),
 
--- If b has a range of its own, the other one is that of a.
 asked AS (
     SELECT
         mine.side,
         mine.archive,
-        ranges.since,
-        ranges.until,
         CASE WHEN mine.side = 'b' THEN nullif(others.timezone, mine.timezone) END AS timezone,
         others.steady_at AS asked_from
     FROM sides AS mine
     INNER JOIN sides AS others ON mine.side <> others.side
-    INNER JOIN
-        (
-            VALUES
-            ('a', compare_archives.since, compare_archives.until),
-            (
-                'b',
-                coalesce(compare_archives.b_since, CASE WHEN compare_archives.b_until IS NULL THEN compare_archives.since END),
-                coalesce(compare_archives.b_until, CASE WHEN compare_archives.b_since IS NULL THEN compare_archives.until END)
-            )
-        ) AS ranges (side, since, until)
-        ON mine.side = ranges.side
     WHERE NOT (mine.is_never_steady OR others.is_never_steady)
 ),
 
+-- Each side apart, so that its range is known when the query is planned, and other months are left out. If
+-- b has a range of its own, the other one is that of a.
 own_figures AS MATERIALIZED (
     SELECT
         asked.side,
@@ -94,8 +82,31 @@ own_figures AS MATERIALIZED (
     CROSS JOIN
         LATERAL mart.comparison_figures(
             archive => asked.archive,
-            since => asked.since,
-            until => asked.until,
+            since => compare_archives.since,
+            until => compare_archives.until,
+            interface => compare_archives.interface,
+            direction => compare_archives.direction,
+            client => compare_archives.client,
+            class_of_service => compare_archives.class_of_service,
+            block_s => compare_archives.block_s,
+            replicate_count => compare_archives.replicate_count,
+            asked_from => asked.asked_from
+        ) AS own
+    WHERE asked.side = 'a'
+    UNION ALL
+    SELECT
+        asked.side,
+        own.*
+    FROM asked
+    CROSS JOIN
+        LATERAL mart.comparison_figures(
+            archive => asked.archive,
+            since => coalesce(
+                compare_archives.b_since, CASE WHEN compare_archives.b_until IS NULL THEN compare_archives.since END
+            ),
+            until => coalesce(
+                compare_archives.b_until, CASE WHEN compare_archives.b_since IS NULL THEN compare_archives.until END
+            ),
             interface => compare_archives.interface,
             direction => compare_archives.direction,
             client => compare_archives.client,
@@ -105,6 +116,7 @@ own_figures AS MATERIALIZED (
             timezone => asked.timezone,
             asked_from => asked.asked_from
         ) AS own
+    WHERE asked.side = 'b'
 ),
 
 -- A direction that only one side has is shown for both.
@@ -132,7 +144,7 @@ figures AS (
     INNER JOIN directions ON own_figures.direction = directions.direction
     CROSS JOIN
         LATERAL unnest(own_figures.request_counts, own_figures.values_drawn)
-            WITH ORDINALITY AS drawn (request_count, value, place)
+        WITH ORDINALITY AS drawn (request_count, value, place)
 ),
 
 -- Paired replicate by replicate, so that variation common to both sides does not count as chance.

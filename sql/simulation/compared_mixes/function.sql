@@ -51,31 +51,19 @@ sides AS (
     LEFT JOIN runs ON sides.archive = runs.archive
 ),
 
--- If b has a range of its own, the other one is that of a.
 asked AS (
     SELECT
         mine.side,
         mine.archive,
-        ranges.since,
-        ranges.until,
         CASE WHEN mine.side = 'b' THEN nullif(others.timezone, mine.timezone) END AS timezone,
         others.steady_at AS asked_from
     FROM sides AS mine
     INNER JOIN sides AS others ON mine.side <> others.side
-    INNER JOIN
-        (
-            VALUES
-            ('a', compared_mixes.since, compared_mixes.until),
-            (
-                'b',
-                coalesce(compared_mixes.b_since, CASE WHEN compared_mixes.b_until IS NULL THEN compared_mixes.since END),
-                coalesce(compared_mixes.b_until, CASE WHEN compared_mixes.b_since IS NULL THEN compared_mixes.until END)
-            )
-        ) AS ranges (side, since, until)
-        ON mine.side = ranges.side
     WHERE NOT (mine.is_never_steady OR others.is_never_steady)
 ),
 
+-- Each side apart, so that its range is known when the query is planned, and other months are left out. If
+-- b has a range of its own, the other one is that of a.
 own_kinds AS MATERIALIZED (
     SELECT
         asked.side,
@@ -84,8 +72,31 @@ own_kinds AS MATERIALIZED (
     CROSS JOIN
         LATERAL mart.comparison_kinds(
             archive => asked.archive,
-            since => asked.since,
-            until => asked.until,
+            since => compared_mixes.since,
+            until => compared_mixes.until,
+            interface => compared_mixes.interface,
+            direction => compared_mixes.direction,
+            client => compared_mixes.client,
+            class_of_service => compared_mixes.class_of_service,
+            block_s => compared_mixes.block_s,
+            replicate_count => compared_mixes.replicate_count,
+            asked_from => asked.asked_from
+        ) AS own
+    WHERE asked.side = 'a'
+    UNION ALL
+    SELECT
+        asked.side,
+        own.*
+    FROM asked
+    CROSS JOIN
+        LATERAL mart.comparison_kinds(
+            archive => asked.archive,
+            since => coalesce(
+                compared_mixes.b_since, CASE WHEN compared_mixes.b_until IS NULL THEN compared_mixes.since END
+            ),
+            until => coalesce(
+                compared_mixes.b_until, CASE WHEN compared_mixes.b_since IS NULL THEN compared_mixes.until END
+            ),
             interface => compared_mixes.interface,
             direction => compared_mixes.direction,
             client => compared_mixes.client,
@@ -95,6 +106,7 @@ own_kinds AS MATERIALIZED (
             timezone => asked.timezone,
             asked_from => asked.asked_from
         ) AS own
+    WHERE asked.side = 'b'
 ),
 
 -- Of each kind, what the requests of a took beside those of b.
@@ -139,7 +151,7 @@ kinds AS (
     CROSS JOIN LATERAL (VALUES (pairs.direction), ('all')) AS of_direction (direction)
     CROSS JOIN
         LATERAL unnest(pairs.a_counts, pairs.b_counts, pairs.a_amounts, pairs.b_amounts)
-            WITH ORDINALITY AS drawn (a_count, b_count, a_amount, b_amount, place)
+        WITH ORDINALITY AS drawn (a_count, b_count, a_amount, b_amount, place)
     WHERE of_direction.direction = 'get' OR pairs.quantity NOT IN ('stage time', 'found on disk')
 ),
 

@@ -151,9 +151,7 @@ cuts AS (
     LEFT JOIN sides AS others ON mine.side <> others.side
     INNER JOIN last_ones ON mine.side = last_ones.side
     CROSS JOIN
-        LATERAL (
-            SELECT coalesce(others.steady_at, compared_requests.asked_from) AS steady_at
-        ) AS meant
+        LATERAL (VALUES (coalesce(others.steady_at, compared_requests.asked_from))) AS meant (steady_at)
     WHERE
         (mine.is_never_steady OR others.is_never_steady) IS NOT TRUE
         AND (compared_requests.b IS NULL OR others.side IS NOT NULL)
