@@ -102,10 +102,12 @@ own_figures AS MATERIALIZED (
         LATERAL mart.comparison_figures(
             archive => asked.archive,
             since => coalesce(
-                compare_archives.b_since, CASE WHEN compare_archives.b_until IS NULL THEN compare_archives.since END
+                compare_archives.b_since,
+                CASE WHEN compare_archives.b_until IS NULL THEN compare_archives.since END
             ),
             until => coalesce(
-                compare_archives.b_until, CASE WHEN compare_archives.b_since IS NULL THEN compare_archives.until END
+                compare_archives.b_until,
+                CASE WHEN compare_archives.b_since IS NULL THEN compare_archives.until END
             ),
             interface => compare_archives.interface,
             direction => compare_archives.direction,

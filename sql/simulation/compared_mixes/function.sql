@@ -92,10 +92,12 @@ own_kinds AS MATERIALIZED (
         LATERAL mart.comparison_kinds(
             archive => asked.archive,
             since => coalesce(
-                compared_mixes.b_since, CASE WHEN compared_mixes.b_until IS NULL THEN compared_mixes.since END
+                compared_mixes.b_since,
+                CASE WHEN compared_mixes.b_until IS NULL THEN compared_mixes.since END
             ),
             until => coalesce(
-                compared_mixes.b_until, CASE WHEN compared_mixes.b_since IS NULL THEN compared_mixes.until END
+                compared_mixes.b_until,
+                CASE WHEN compared_mixes.b_since IS NULL THEN compared_mixes.until END
             ),
             interface => compared_mixes.interface,
             direction => compared_mixes.direction,
