@@ -12,21 +12,19 @@ import polars as pl
 import psycopg
 
 from tapewise.schema.writing.array_literals import write_literals
+from tapewise.schema.writing.cell_arrays import Slices, name_slices, slice_arrays
 from tapewise.schema.writing.day_columns import (
     ADD,
-    ARRAYS,
-    HOUR_ARRAYS,
+    COLUMNS,
     MAXIMA,
-    RATE_ARRAYS,
-    REST_ARRAYS,
+    SLICES,
     SUMS,
-    TEN_MINUTE_ARRAYS,
 )
 from tapewise.schema.writing.day_sums import CELL, DaySums
 from tapewise.schema.writing.hour_months import add_hour_months, remake_hour_months
 from tapewise.schema.writing.month_peaks import add_peaks, remake_peaks
 from tapewise.schema.writing.rate_months import add_rate_months, remake_rate_months
-from tapewise.schema.writing.routes import ROUTE, add_routes, drop_unused_routes, write_array
+from tapewise.schema.writing.routes import add_routes, drop_unused_routes, number_cells
 from tapewise.schema.writing.size_cells import add_size_days, drop_size_days
 
 # The columns of the sums that become arrays, in the order of these.
@@ -36,7 +34,6 @@ _ELEMENTS = (
     ("ten_minutes", "ten_minute_count"),
     ("rest_size_bin", "rest_size_count", "rest_saturated_count", "rest_size_bytes"),
 )
-_ARRAY_GROUPS = (HOUR_ARRAYS, RATE_ARRAYS, TEN_MINUTE_ARRAYS, REST_ARRAYS)
 
 
 def add_days(connection: psycopg.Connection, source_id: int, sums: Iterable[DaySums]) -> None:
@@ -48,7 +45,8 @@ def add_days(connection: psycopg.Connection, source_id: int, sums: Iterable[DayS
     rates = pl.concat([part.rates for part in parts]).group_by(*CELL, "rate_bin").agg(pl.all().sum())
     tens = pl.concat([part.ten_minutes for part in parts])
     rests = pl.concat([part.rests for part in parts])
-    cells = _make_cells(
+    cells, packed = _make_cells(
+        source_id,
         hours,
         (
             hours,
@@ -58,9 +56,8 @@ def add_days(connection: psycopg.Connection, source_id: int, sums: Iterable[DayS
         ),
         [pl.concat([part.largest for part in parts]), pl.concat([part.longest for part in parts])],
     )
-    routes = cells.select(ROUTE).unique()
-    add_routes(connection, routes.with_columns(source_id=pl.lit(source_id)))
-    connection.execute(ADD, [*write_literals(cells), source_id])
+    add_routes(connection, cells)
+    connection.execute(ADD, [*packed, *write_literals(cells)])
     add_peaks(connection, source_id, hours.filter(pl.col("client_id").is_null())["day"].unique().to_list())
     add_rate_months(connection, source_id, hours, rates)
     add_hour_months(connection, source_id, hours)
@@ -98,31 +95,35 @@ def replace_days(connection: psycopg.Connection, source_id: int, days: Sequence[
 
 
 def _make_cells(
-    hours: pl.DataFrame, elements: Iterable[pl.DataFrame], maxima: Iterable[pl.DataFrame]
-) -> pl.DataFrame:
-    """Return one row per cell: its route, day and sums, arrays and maxima, all as texts but the route."""
-    cells = hours.group_by(CELL).agg(pl.col(SUMS.keys()).sum())
-    for names, columns, rows in zip(_ARRAY_GROUPS, _ELEMENTS, elements, strict=True):
-        gathered = (
-            rows.filter(pl.col(columns[0]).is_not_null())
-            .sort(columns[0])
-            .group_by(CELL, maintain_order=True)
-            .agg(
-                write_array(pl.col(column)).alias(f"{name} of it")
-                for name, column in zip(names, columns, strict=True)
-            )
+    source_id: int, hours: pl.DataFrame, elements: Iterable[pl.DataFrame], maxima: Iterable[pl.DataFrame]
+) -> Slices:
+    """Return one row per cell: its route, day and sums, maxima as texts, and slices."""
+    cells, packed = hours.group_by(CELL).agg(pl.col(SUMS.keys()).sum()), []
+    for arrays, columns, rows in zip(SLICES, _ELEMENTS, elements, strict=True):
+        there = rows.filter(pl.col(columns[0]).is_not_null())
+        cell, names = number_cells(there, there["day"])
+        ordered = there.with_columns(cell=cell).sort("cell", columns[0])
+        sliced = slice_arrays(
+            ordered.select(
+                "cell", *(pl.col(column).alias(name) for name, column in zip(arrays, columns, strict=True))
+            ),
+            arrays,
         )
-        cells = cells.join(gathered, on=CELL, how="left", nulls_equal=True)
+        packed += sliced.packed
+        named = sliced.cells.join(names, on="cell").drop("cell")
+        cells = cells.join(named, on=CELL, how="left", nulls_equal=True)
     for name, rows in zip(MAXIMA, maxima, strict=True):
         # Each part of the file has one for the same cell. They are compared as PostgreSQL compares arrays.
         fields = [pl.col(name).list.get(number, null_on_oob=True) for number in range(4)]
         greatest = rows.sort(fields, descending=True).unique(CELL, keep="first", maintain_order=True)
         literal = pl.format("{{{}}}", pl.col(name).cast(pl.List(pl.String)).list.join(","))
         cells = cells.join(greatest.with_columns(literal.alias(name)), on=CELL, how="left", nulls_equal=True)
-    return cells.select(
-        *ROUTE,
-        pl.col("day").cast(pl.String),
-        pl.col(SUMS.keys()).cast(pl.String),
-        *(pl.col(f"{name} of it").fill_null("{}").alias(name) for name in ARRAYS),
-        *MAXIMA,
+    return Slices(
+        cells.select(
+            pl.lit(source_id).alias("source_id"),
+            *CELL,
+            pl.col(COLUMNS.keys()).cast(pl.String),
+            *(name for arrays in SLICES for name in name_slices(arrays)),
+        ),
+        packed,
     )

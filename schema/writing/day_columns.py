@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from tapewise.schema.writing.routes import IS_ROUTE, ROUTE, ROUTE_TYPES
+from tapewise.schema.writing.routes import write_addition
 
 # The sums over transfers, and their types.
 SUMS = {
@@ -38,7 +38,6 @@ REST_ARRAYS = {
     "rest_saturated_counts": "bigint",
     "rest_size_bytes": "numeric",
 }
-ARRAYS = HOUR_ARRAYS | RATE_ARRAYS | TEN_MINUTE_ARRAYS | REST_ARRAYS
 # The greatest of these is kept. Arrays are compared by their first elements, then by the next.
 MAXIMA = {"largest": "bigint[]", "longest": "double precision[]"}
 
@@ -65,24 +64,13 @@ def merge_arrays(
     )
 
 
-_COLUMNS = SUMS | {name: f"{kind}[]" for name, kind in ARRAYS.items()} | MAXIMA
-# The parameters: arrays for routes, the days, an array of texts for each column, and the source.
-ADD = (
-    f"INSERT INTO core.day_cells AS held (route_id, day, {', '.join(_COLUMNS)})"  # noqa: S608 - as above
-    " SELECT routes.id, given.day, "
-    + ", ".join(f"given.{name}::{kind}" for name, kind in _COLUMNS.items())
-    + f" FROM unnest({', '.join(f'%s::{kind}[]' for kind in ROUTE_TYPES.values())}, %s::date[]"
-    f"{', %s::text[]' * len(_COLUMNS)}) AS given ({', '.join(ROUTE)}, day, {', '.join(_COLUMNS)})"
-    f" JOIN core.routes ON source_id = %s AND {IS_ROUTE}"
-    " ON CONFLICT (route_id, day) DO UPDATE SET "
-    + ", ".join(
-        [
-            *(f"{name} = held.{name} + excluded.{name}" for name in SUMS),
-            *(f"{name} = greatest(held.{name}, excluded.{name})" for name in MAXIMA),
-            merge_arrays(HOUR_ARRAYS),
-            merge_arrays(RATE_ARRAYS),
-            merge_arrays(TEN_MINUTE_ARRAYS),
-            merge_arrays(REST_ARRAYS),
-        ]
-    )
+# The columns whose values are sent as texts, and the arrays that are sent as slices.
+COLUMNS = SUMS | MAXIMA
+SLICES = (HOUR_ARRAYS, RATE_ARRAYS, TEN_MINUTE_ARRAYS, REST_ARRAYS)
+ADD = write_addition("day_cells", {"day": "date"}, COLUMNS, SLICES) + ", ".join(
+    [
+        *(f"{name} = held.{name} + excluded.{name}" for name in SUMS),
+        *(f"{name} = greatest(held.{name}, excluded.{name})" for name in MAXIMA),
+        *map(merge_arrays, SLICES),
+    ]
 )

@@ -11,13 +11,13 @@ from datetime import date
 import polars as pl
 import psycopg
 
+from tapewise.schema.writing.array_literals import write_array
 from tapewise.schema.writing.day_columns import merge_arrays
 from tapewise.schema.writing.routes import (
     ROUTE,
     Placed,
     find_days,
     write_addition,
-    write_array,
     write_cells,
 )
 

@@ -10,10 +10,10 @@ from datetime import date
 import polars as pl
 import psycopg
 
-from tapewise.schema.writing.array_literals import write_literals
+from tapewise.schema.writing.array_literals import write_array, write_literals
 from tapewise.schema.writing.day_columns import merge_arrays
 from tapewise.schema.writing.rate_months import WIDEN, drop_months
-from tapewise.schema.writing.routes import ROUTE, write_addition, write_array
+from tapewise.schema.writing.routes import ROUTE, write_addition
 
 # The sums of an hour of the week: as in the arrays of hours of `core.day_cells`.
 _ARRAYS = {

@@ -10,14 +10,15 @@ from datetime import date
 import polars as pl
 import psycopg
 
+from tapewise.schema.writing.cell_arrays import Slices, name_slices, slice_arrays
 from tapewise.schema.writing.day_columns import merge_arrays
 from tapewise.schema.writing.routes import (
     ROUTE,
     Placed,
     find_days,
     find_time_bins,
+    number_cells,
     write_addition,
-    write_array,
     write_cells,
 )
 from tapewise.schema.writing.spans import drop_spans, place_sums
@@ -38,7 +39,8 @@ _ADD = (
     write_addition(
         "open_cells",
         {"span": "text", "starts_on": "date"},
-        {name: f"{kind}[]" for name, kind in _ARRAYS.items()},
+        {},
+        [_ARRAYS],
     )
     # A request may be subtracted before another one of its code is added: time may remain without a count.
     + merge_arrays(_ARRAYS, counts=["request_counts", "open_us"])
@@ -92,7 +94,8 @@ def add_cells(connection: psycopg.Connection, parts: list[pl.DataFrame]) -> list
     """
     if not parts:
         return []
-    return write_cells(connection, _make_cells(pl.concat(parts)), _ADD, _DELETE_EMPTY, "starts_on")
+    cells, packed = _make_cells(pl.concat(parts))
+    return write_cells(connection, cells, _ADD, _DELETE_EMPTY, "starts_on", packed)
 
 
 def drop_cells(connection: psycopg.Connection, source_id: int, since: date | None) -> None:
@@ -100,18 +103,18 @@ def drop_cells(connection: psycopg.Connection, source_id: int, since: date | Non
     drop_spans(connection, "open_cells", _ARRAYS, source_id, since)
 
 
-def _make_cells(sums: pl.DataFrame) -> pl.DataFrame:
-    """Return one row per cell that is changed: its route, its span, its first day, its arrays as texts."""
-    return (
+def _make_cells(sums: pl.DataFrame) -> Slices:
+    """Return one row per cell that is changed: its route, its span, its first day, its slices."""
+    rows = (
         place_sums(sums)
         .group_by(*_CELL, "code")
         .agg(pl.col(_SUMS).sum())
         .filter(pl.any_horizontal(pl.col(_SUMS) != 0))
-        .sort("code")
-        .group_by(_CELL, maintain_order=True)
-        .agg(
-            write_array(pl.col("code")).alias("codes"),
-            write_array(pl.col("request_count")).alias("request_counts"),
-            write_array(pl.col("open_us")),
-        )
     )
+    cell, cells = number_cells(rows, rows["starts_on"], (*_ROUTE, "span"))
+    ordered = rows.with_columns(cell=cell).sort("cell", "code")
+    sliced, packed = slice_arrays(
+        ordered.select("cell", "open_us", codes="code", request_counts="request_count"), _ARRAYS
+    )
+    named = sliced.join(cells, on="cell").rename({"day": "starts_on"})
+    return Slices(named.select(*_CELL, *name_slices(_ARRAYS)), packed)

@@ -10,9 +10,9 @@ from datetime import date
 import polars as pl
 import psycopg
 
-from tapewise.schema.writing.array_literals import write_literals
+from tapewise.schema.writing.array_literals import write_array, write_literals
 from tapewise.schema.writing.day_columns import RATE_ARRAYS, merge_arrays
-from tapewise.schema.writing.routes import ROUTE, write_addition, write_array
+from tapewise.schema.writing.routes import ROUTE, write_addition
 
 _SUMS = {"rated_count": "bigint", "rated_size_bytes": "numeric", "rated_duration_us": "bigint"}
 _COLUMNS = (

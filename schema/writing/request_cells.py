@@ -11,10 +11,10 @@ from typing import NamedTuple
 import polars as pl
 import psycopg
 
+from tapewise.schema.writing.cell_arrays import Slices, name_slices, slice_arrays
 from tapewise.schema.writing.request_columns import (
     ADD,
     ARRAYS,
-    COLUMNS,
     COUNTS,
     DELETE_EMPTY,
     HISTOGRAMS,
@@ -27,10 +27,9 @@ from tapewise.schema.writing.routes import (
     count_bins,
     find_bins,
     number_routes,
-    write_array,
     write_cells,
 )
-from tapewise.schema.writing.spans import SpanSums, drop_and_remake, sum_spans
+from tapewise.schema.writing.spans import drop_and_remake, sum_spans
 
 _ROUTE = ("source_id", *ROUTE)
 _QUANTITY_BITS = 2
@@ -146,7 +145,8 @@ def add_cells(connection: psycopg.Connection, parts: list[CellSums]) -> list[int
     """
     if not parts:
         return []
-    return write_cells(connection, _make_cells(_gather(parts)), ADD, DELETE_EMPTY, "starts_on")
+    cells, packed = _make_cells(_gather(parts))
+    return write_cells(connection, cells, ADD, DELETE_EMPTY, "starts_on", packed)
 
 
 def drop_cells(connection: psycopg.Connection, source_id: int, since: date | None) -> None:
@@ -172,37 +172,32 @@ def _gather(parts: list[CellSums]) -> CellSums:
     return CellSums(names, renumber([part.counts for part in parts]), renumber([part.bins for part in parts]))
 
 
-def _make_cells(sums: CellSums) -> pl.DataFrame:
-    """Return one row per cell that is changed: its route, its span, its first day, its columns as texts."""
+def _make_cells(sums: CellSums) -> Slices:
+    """Return one row per cell that is changed: its route, its span, its first day, its counts, its slices."""
     element = pl.col("quantity") * 2**BIN_BITS + pl.col("bin")
     bits = BIN_BITS + _QUANTITY_BITS
-    counts = sum_spans(sums.counts, ["route"], pl.lit(0), 0, [pl.col(COUNTS).sum()])
-    bins = sum_spans(sums.bins, ["route"], element, bits, [pl.col("bin_count").sum()])
-    return pl.concat(
-        _write_columns(counted, binned)
-        .join(sums.routes, on="route")
-        .select(*_ROUTE, pl.lit(counted.span).alias("span"), pl.col("day").alias("starts_on"), *COLUMNS)
-        for counted, binned in zip(counts, bins, strict=True)
+    places, counted = sum_spans(sums.counts, ["route"], pl.lit(0), 0, [pl.col(COUNTS).sum()])
+    of_bins, binned = sum_spans(sums.bins, ["route"], element, bits, [pl.col("bin_count").sum()])
+    changed = binned.filter(pl.col("bin_count") != 0).select(
+        "cell",
+        "bin_count",
+        bin=pl.col("element") % 2**BIN_BITS,
+        quantity=pl.col("element") // 2**BIN_BITS,
     )
-
-
-def _write_columns(counted: SpanSums, binned: SpanSums) -> pl.DataFrame:
-    """Return one row per cell that is changed: its `route`, its first `day`, its columns as texts."""
-    bins = pl.col("key") % 2**BIN_BITS
-    arrays = (
-        binned.sums.filter(pl.col("bin_count") != 0)
-        .group_by("cell", quantity=pl.col("key") // 2**BIN_BITS % 2**_QUANTITY_BITS, maintain_order=True)
-        .agg(bins=write_array(bins), counts=write_array(pl.col("bin_count")))
-        .join(binned.cells, on="cell")
-    )
-    cells = counted.sums.join(counted.cells, on="cell")
-    for number, name in enumerate(HISTOGRAMS):
-        of_name = arrays.filter(pl.col("quantity") == number).select(
-            "route", "day", pl.col("bins").alias(f"{name}_bins"), pl.col("counts").alias(f"{name}_counts")
+    cells, packed = places.join(counted, on="cell").drop("cell"), []
+    for number, (name, arrays) in enumerate(ARRAYS.items()):
+        columns = {f"{name}_bins": "bin", f"{name}_counts": "bin_count"}
+        of_name = changed.filter(pl.col("quantity") == number)
+        sliced = slice_arrays(
+            of_name.select("cell", **{array: pl.col(column) for array, column in columns.items()}), arrays
         )
-        cells = cells.join(of_name, on=("route", "day"), how="left")
-    texts = [column for arrays in ARRAYS.values() for column in arrays]
-    is_changed = pl.any_horizontal(pl.col(COUNTS) != 0, pl.col(texts).is_not_null())
-    return cells.filter(is_changed).select(
-        "route", "day", pl.col(COUNTS).cast(pl.String), pl.col(texts).fill_null("{}")
+        packed += sliced.packed
+        named = sliced.cells.join(of_bins, on="cell").drop("cell")
+        cells = cells.join(named, on=("route", "day", "span"), how="left")
+    slices = [column for arrays in ARRAYS.values() for column in name_slices(arrays)]
+    is_changed = pl.any_horizontal(pl.col(COUNTS) != 0, pl.col(slices).is_not_null())
+    named = cells.filter(is_changed).join(sums.routes, on="route")
+    return Slices(
+        named.select(*_ROUTE, "span", pl.col("day").alias("starts_on"), pl.col(COUNTS).cast(pl.String), *slices),
+        packed,
     )

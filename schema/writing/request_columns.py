@@ -10,7 +10,12 @@ ARRAYS = {name: {f"{name}_bins": "integer", f"{name}_counts": "bigint"} for name
 COLUMNS = dict.fromkeys(COUNTS, "bigint") | {
     column: f"{kind}[]" for arrays in ARRAYS.values() for column, kind in arrays.items()
 }
-ADD = write_addition("request_cells", {"span": "text", "starts_on": "date"}, COLUMNS) + ", ".join(
+ADD = write_addition(
+    "request_cells",
+    {"span": "text", "starts_on": "date"},
+    dict.fromkeys(COUNTS, "bigint"),
+    [*ARRAYS.values()],
+) + ", ".join(
     [
         *(f"{name} = held.{name} + excluded.{name}" for name in COUNTS),
         *(merge_arrays(arrays, counts=[f"{name}_counts"]) for name, arrays in ARRAYS.items()),

@@ -10,6 +10,7 @@ import psycopg
 
 from tapewise.schema.errors import DatabaseError
 from tapewise.schema.writing.array_literals import write_literals
+from tapewise.schema.writing.cell_arrays import PackedArray, name_slices, write_slices
 
 MINUTE_US = 60_000_000
 # A bin of a histogram is the exponent of a float and the first six binary digits behind it: 64 bins for each
@@ -67,7 +68,7 @@ def number_routes(rows: pl.DataFrame, columns: Sequence[str] = ROUTE) -> tuple[p
     """
     packed = pack_columns(rows, columns, pl.Series([0], dtype=pl.Int64).new_from_index(0, rows.height))
     route, firsts = _number(packed)
-    return route, rows.select(*columns)[firsts].with_columns(route=route.gather(firsts))
+    return route, rows[[*columns]][firsts].hstack(pl.DataFrame({"route": route})[firsts])
 
 
 def number_cells(
@@ -79,10 +80,10 @@ def number_cells(
     """
     days = days.cast(pl.Int64)
     cell, firsts = _number(pack_columns(rows, columns, days - find_first_day(days)))
-    names = rows.select(*columns)[firsts].with_columns(
-        cell=cell.gather(firsts), day=days.gather(firsts).cast(pl.Int32).cast(pl.Date)
-    )
-    return cell, names
+    # Frames are put together from columns, because each `select` or `with_columns` takes some 70 us, which is
+    # much where rows are few.
+    of_cells = pl.DataFrame({"cell": cell, "day": days.cast(pl.Int32).cast(pl.Date)})[firsts]
+    return cell, rows[[*columns]][firsts].hstack(of_cells)
 
 
 def _find_greatest(numbers: pl.Series) -> int:
@@ -159,11 +160,13 @@ def pack_columns(rows: pl.DataFrame, columns: Sequence[str], packed: pl.Series) 
     for name in columns:
         value = rows[name]
         # Most logs have one source and one interface. To compare costs a fraction of numbering texts.
-        if value.null_count() == rows.height or value.eq_missing(value[0]).all():
+        nulls = value.null_count()
+        if nulls == rows.height or (not nulls and (value == value[0]).all()):
             continue
         if value.dtype == pl.String:
             value = value.cast(_TEXTS).to_physical()
-        code = value.cast(pl.Int64).fill_null(-1) + 1
+        code = value.cast(pl.Int64) + 1
+        code = code.fill_null(0) if nulls else code
         # Numbers of sources, clients and days may be large, but there are no more different ones than rows.
         if (1 + _find_greatest(packed)) * (1 + _find_greatest(code)) > _LARGEST:
             packed, code = _number(packed)[0], _number(code)[0]
@@ -209,11 +212,6 @@ def find_time_bins(values: pl.Series) -> pl.Series:
     return short.zip_with(values < SHORT_S, long).cast(pl.Int64)
 
 
-def write_array(values: pl.Expr) -> pl.Expr:
-    """PostgreSQL's literal for an array of whole numbers."""
-    return pl.format("{{{}}}", values.cast(pl.String).str.join(","))
-
-
 def add_routes(connection: psycopg.Connection, routes: pl.DataFrame) -> None:
     """Add those of `routes` (`source_id` and the columns of ROUTE) that there are not yet."""
     new = routes.select("source_id", *ROUTE).unique()
@@ -227,38 +225,56 @@ def add_routes(connection: psycopg.Connection, routes: pl.DataFrame) -> None:
     )
 
 
-def write_addition(table: str, key: Mapping[str, str], columns: Mapping[str, str]) -> str:
+def write_addition(
+    table: str,
+    key: Mapping[str, str],
+    columns: Mapping[str, str],
+    slices: Sequence[Mapping[str, str]] = (),
+) -> str:
     """SQL that adds cells of routes to a table of `core`, up to what is done with those that are there.
 
     The cell that is there is called `held`. `key` names what identifies a cell besides its route, and
-    `columns` its other columns, each with its type. The parameters are arrays: for `source_id` and ROUTE, for
-    the key, and of texts for each other column.
+    `columns` its other columns, each with its type. `slices` has the arrays that are sent as in
+    `cell_arrays`. The parameters are the packed arrays of all slices, and then arrays: for `source_id` and
+    ROUTE, for the key, of texts for each column, and for the columns of `name_slices`.
     """
+    sliced = {name: kind for arrays in slices for name, kind in name_slices(arrays).items()}
     arrays = ["%s::integer[]", _ARRAYS, *(f"%s::{kind}[]" for kind in key.values())]
-    arrays += ["%s::text[]"] * len(columns)
+    arrays += ["%s::text[]"] * len(columns) + [f"%s::{kind}[]" for kind in sliced.values()]
+    names = (*key, *columns, *(name for arrays in slices for name in arrays))
+    values = [
+        *(f"given.{name}" for name in key),
+        *(f"given.{name}::{kind}" for name, kind in columns.items()),
+        *(value for arrays in slices for value in write_slices(arrays)),
+    ]
     return (
-        f"INSERT INTO core.{table} AS held (route_id, {', '.join((*key, *columns))})"  # noqa: S608 - our own names
-        f" SELECT routes.id, {', '.join(f'given.{name}' for name in key)}, "
-        + ", ".join(f"given.{name}::{kind}" for name, kind in columns.items())
-        + f" FROM unnest({', '.join(arrays)}) AS given (source_id, {', '.join((*ROUTE, *key, *columns))})"
+        f"INSERT INTO core.{table} AS held (route_id, {', '.join(names)})"  # noqa: S608 - our own names
+        f" SELECT routes.id, {', '.join(values)}"
+        f" FROM unnest({', '.join(arrays)}) AS given"
+        f" (source_id, {', '.join((*ROUTE, *key, *columns, *sliced))})"
         f" JOIN core.routes ON routes.source_id = given.source_id AND {IS_ROUTE}"
         f" ON CONFLICT (route_id, {', '.join(key)}) DO UPDATE SET "
     )
 
 
 def write_cells(
-    connection: psycopg.Connection, cells: pl.DataFrame, add: str, delete_empty: str, first_days: str
+    connection: psycopg.Connection,
+    cells: pl.DataFrame,
+    add: str,
+    delete_empty: str,
+    first_days: str,
+    packed: Sequence[PackedArray] = (),
 ) -> list[int]:
     """Add cells with their routes, in the caller's transaction, and delete cells that are then empty.
 
-    `add` is a statement of `write_addition`. `delete_empty` deletes empty cells of an array of sources and of
+    `add` is a statement of `write_addition`, and `packed` has what slices are taken of. `delete_empty` deletes empty cells of an array of sources and of
     an array of days, which are in the column `first_days`. Returns the sources whose routes may have no cell
     any more.
     """
     if cells.is_empty():
         return []
     add_routes(connection, cells)
-    connection.execute(add, write_literals(cells))
+    connection.execute(add, [*packed, *write_literals(cells)])
     # What is subtracted may come before what is added, or after.
     source_ids = cells["source_id"].unique().to_list()
     is_any_empty = connection.execute(

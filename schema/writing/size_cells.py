@@ -11,32 +11,22 @@ import polars as pl
 import psycopg
 
 from tapewise.schema.writing.array_literals import write_literals
+from tapewise.schema.writing.cell_arrays import Slices, name_slices, slice_arrays
 from tapewise.schema.writing.day_columns import merge_arrays
 from tapewise.schema.writing.day_sums import SIZE_BITS
-from tapewise.schema.writing.routes import BIN_BITS, IS_ROUTE, ROUTE, ROUTE_TYPES, write_array
-from tapewise.schema.writing.spans import SpanSums, sum_spans
+from tapewise.schema.writing.rate_months import WIDEN
+from tapewise.schema.writing.routes import BIN_BITS, ROUTE, write_addition
+from tapewise.schema.writing.spans import sum_spans
 
 _SIZE_ARRAYS = {"size_bins": "smallint", "size_bytes": "numeric", "shortest_s": "double precision"}
 _TIME_ARRAYS = {"time_bins": "integer", "time_counts": "integer"}
-_ARRAYS = _SIZE_ARRAYS | _TIME_ARRAYS
-_COLUMNS = {"first_on": "date", "last_on": "date"} | {name: f"{kind}[]" for name, kind in _ARRAYS.items()}
 
-# The parameters: arrays for routes, spans, their first days and each column, and the source.
-_ADD = (
-    f"INSERT INTO core.size_cells AS held (route_id, span, starts_on, {', '.join(_COLUMNS)})"  # noqa: S608 - the names above
-    " SELECT routes.id, given.span, given.starts_on, "
-    + ", ".join(f"given.{name}::{kind}" for name, kind in _COLUMNS.items())
-    + f" FROM unnest({', '.join(f'%s::{kind}[]' for kind in ROUTE_TYPES.values())}, %s::text[], %s::date[]"
-    + ", %s::text[]" * len(_COLUMNS)
-    + f") AS given ({', '.join(ROUTE)}, span, starts_on, {', '.join(_COLUMNS)})"
-    f" JOIN core.routes ON source_id = %s AND {IS_ROUTE}"
-    " ON CONFLICT (route_id, span, starts_on) DO UPDATE SET"
-    " first_on = least(held.first_on, excluded.first_on),"
-    " last_on = greatest(held.last_on, excluded.last_on), "
-    + merge_arrays(_SIZE_ARRAYS, {"shortest_s": "min"})
-    + ", "
-    + merge_arrays(_TIME_ARRAYS)
-)
+_ADD = write_addition(
+    "size_cells",
+    {"span": "text", "starts_on": "date"},
+    {"first_on": "date", "last_on": "date"},
+    [_SIZE_ARRAYS, _TIME_ARRAYS],
+) + ", ".join([WIDEN, merge_arrays(_SIZE_ARRAYS, {"shortest_s": "min"}), merge_arrays(_TIME_ARRAYS)])
 
 # Makes the months of a source that days of a range are in, or its years of months.
 _REMAKE = """
@@ -83,9 +73,9 @@ def add_size_days(
 
     The routes are there already.
     """
-    cells = _make_cells(pl.concat(sizes), pl.concat(times))
+    cells, packed = _make_cells(source_id, pl.concat(sizes), pl.concat(times))
     if not cells.is_empty():
-        connection.execute(_ADD, [*write_literals(cells), source_id])
+        connection.execute(_ADD, [*packed, *write_literals(cells)])
 
 
 def drop_size_days(connection: psycopg.Connection, source_id: int, since: date, until: date) -> None:
@@ -106,49 +96,40 @@ def drop_size_days(connection: psycopg.Connection, source_id: int, since: date, 
         below = span
 
 
-def _make_cells(sizes: pl.DataFrame, times: pl.DataFrame) -> pl.DataFrame:
-    """Return one row per cell, of texts: its route, its span, its first day, its columns."""
+def _make_cells(source_id: int, sizes: pl.DataFrame, times: pl.DataFrame) -> Slices:
+    """Return one row per cell: its route, its span, its first day, its columns, its slices."""
     combine = [
         pl.col("size_bytes").sum(),
         pl.col("shortest_s", "first_on").min(),
         pl.col("last_on").max(),
     ]
     rows = sizes.with_columns(first_on="day", last_on="day")
-    by_size = sum_spans(rows, ROUTE, pl.col("size_bin"), SIZE_BITS, combine)
     bits = SIZE_BITS + BIN_BITS
-    by_time = sum_spans(times, ROUTE, pl.col("time_bin"), bits, [pl.col("time_count").sum()])
-    return pl.concat(
-        _write_sizes(of_sizes)
-        .join(_write_times(of_times), on=(*ROUTE, "day"), nulls_equal=True)
+    of_sizes, by_size = sum_spans(rows, ROUTE, pl.col("size_bin"), SIZE_BITS, combine)
+    of_times, by_time = sum_spans(times, ROUTE, pl.col("time_bin"), bits, [pl.col("time_count").sum()])
+    sized = slice_arrays(
+        by_size.select("cell", "size_bytes", "shortest_s", size_bins="element"),
+        _SIZE_ARRAYS,
+    )
+    timed = slice_arrays(
+        by_time.select("cell", time_bins="element", time_counts="time_count"), _TIME_ARRAYS
+    )
+    days = by_size.group_by("cell").agg(pl.col("first_on").min(), pl.col("last_on").max())
+    cells = (
+        sized.cells.join(of_sizes, on="cell")
+        .join(days, on="cell")
+        .drop("cell")
+        .join(
+            timed.cells.join(of_times, on="cell").drop("cell"), on=(*ROUTE, "span", "day"), nulls_equal=True
+        )
         .select(
+            pl.lit(source_id).alias("source_id"),
             *ROUTE,
-            pl.lit(of_sizes.span).alias("span"),
-            pl.col("day").cast(pl.String),
-            *(pl.col(name).cast(pl.String) for name in _COLUMNS),
+            "span",
+            pl.col("day").alias("starts_on"),
+            pl.col("first_on", "last_on").cast(pl.String),
+            *name_slices(_SIZE_ARRAYS),
+            *name_slices(_TIME_ARRAYS),
         )
-        for of_sizes, of_times in zip(by_size, by_time, strict=True)
     )
-
-
-def _write_sizes(of_span: SpanSums) -> pl.DataFrame:
-    return (
-        of_span.sums.group_by("cell", maintain_order=True)
-        .agg(
-            pl.col("first_on").min(),
-            pl.col("last_on").max(),
-            write_array(pl.col("key") % 2**SIZE_BITS).alias("size_bins"),
-            *(write_array(pl.col(name)) for name in ("size_bytes", "shortest_s")),
-        )
-        .join(of_span.cells, on="cell")
-    )
-
-
-def _write_times(of_span: SpanSums) -> pl.DataFrame:
-    return (
-        of_span.sums.group_by("cell", maintain_order=True)
-        .agg(
-            write_array(pl.col("key") % 2 ** (SIZE_BITS + BIN_BITS)).alias("time_bins"),
-            write_array(pl.col("time_count")).alias("time_counts"),
-        )
-        .join(of_span.cells, on="cell")
-    )
+    return Slices(cells, [*sized.packed, *timed.packed])

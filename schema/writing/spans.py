@@ -5,9 +5,8 @@ has arrays: the first one has numbers of what is counted, ascending, and each ot
 them.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
-from typing import NamedTuple
 
 import polars as pl
 import psycopg
@@ -26,40 +25,42 @@ def place_sums(sums: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-class SpanSums(NamedTuple):
-    """Sums of one span, ordered by `cell` and element (`key`), and the cells, whose `day` is their first."""
-
-    span: str
-    cells: pl.DataFrame
-    sums: pl.DataFrame
-
-
 def sum_spans(
     sums: pl.DataFrame,
     route: Sequence[str],
     element: pl.Expr,
     element_bits: int,
     combine: Sequence[pl.Expr],
-) -> Iterator[SpanSums]:
-    """Yield the sums of each span of sums of days (`day`).
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return the cells of all spans, and the sums, of sums of days (`day`).
 
-    A cell has the same values in `route`. `element` is a number of so many bits, of which a cell has one sum
-    each, and `combine` adds up the columns of several sums.
+    Cells have numbers (`cell`), a `span`, and a `day`, which is their first. A cell has the same values in
+    `route`. `element` is a number of so many bits, of which a cell has one sum each, and `combine` adds up the
+    columns of several sums. The sums are ordered by `cell` and `element`.
     """
     cell, cells = number_cells(sums, sums["day"], route)
     # Names of the route are known by its cell. To sort texts would take longest.
-    rows = sums.with_columns(cell=cell, key=cell * 2**element_bits + element).drop(*route, "day")
+    rows = sums.with_columns(cell=cell, element=element).drop(*route, "day")
+    parts, summed, first = [], [], 0
     for span, length in SPANS.items():
         # Months are added up from days, and years from months, which are far fewer.
         if span != "day":
             above, cells = number_cells(cells, cells["day"].dt.truncate(length), route)
-            key = above.gather(rows["cell"]) * 2**element_bits + rows["key"] % 2**element_bits
-            rows = rows.with_columns(key=key)
+            rows = rows.with_columns(cell=above.gather(rows["cell"]))
         cells = cells.sort("cell")
+        key = pl.col("cell") * 2**element_bits + pl.col("element")
         # Sorted before and not after: groups of sorted numbers are found without a hash table.
-        grouped = rows.sort("key").group_by("key", maintain_order=True)
-        rows = grouped.agg(combine).with_columns(cell=pl.col("key") // 2**element_bits)
-        yield SpanSums(span, cells, rows)
+        grouped = rows.lazy().with_columns(key=key).sort("key").group_by("key", maintain_order=True)
+        rows = (
+            grouped.agg(combine)
+            .with_columns(cell=pl.col("key") // 2**element_bits, element=pl.col("key") % 2**element_bits)
+            .drop("key")
+            .collect()
+        )
+        parts.append(cells.with_columns(pl.col("cell") + first, span=pl.lit(span)))
+        summed.append(rows.with_columns(pl.col("cell") + first))
+        first += cells.height
+    return pl.concat(parts), pl.concat(summed)
 
 
 def drop_spans(

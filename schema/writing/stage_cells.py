@@ -12,6 +12,7 @@ from datetime import date
 import polars as pl
 import psycopg
 
+from tapewise.schema.writing.array_literals import write_array
 from tapewise.schema.writing.day_columns import merge_arrays
 from tapewise.schema.writing.routes import (
     ROUTE,
@@ -20,7 +21,6 @@ from tapewise.schema.writing.routes import (
     find_time_bins,
     number_cells,
     write_addition,
-    write_array,
     write_cells,
 )
 from tapewise.schema.writing.spans import SPANS, place_sums

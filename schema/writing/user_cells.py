@@ -11,12 +11,12 @@ from datetime import date
 import polars as pl
 import psycopg
 
+from tapewise.schema.writing.cell_arrays import Slices, name_slices, slice_arrays
 from tapewise.schema.writing.day_columns import merge_arrays
 from tapewise.schema.writing.routes import (
     ROUTE,
     Placed,
     write_addition,
-    write_array,
     write_cells,
 )
 from tapewise.schema.writing.spans import drop_spans, sum_spans
@@ -29,7 +29,8 @@ _ADD = (
     write_addition(
         "user_cells",
         {"span": "text", "starts_on": "date"},
-        {name: f"{kind}[]" for name, kind in _ARRAYS.items()},
+        {},
+        [_ARRAYS],
     )
     # A request may be subtracted before another one of its user is added: bytes may remain without a count.
     + merge_arrays(_ARRAYS, counts=["request_counts", "size_bytes"])
@@ -72,7 +73,8 @@ def add_cells(connection: psycopg.Connection, parts: Sequence[pl.DataFrame]) -> 
     """
     if not parts:
         return []
-    return write_cells(connection, _make_cells(pl.concat(parts)), _ADD, _DELETE_EMPTY, "starts_on")
+    cells, packed = _make_cells(pl.concat(parts))
+    return write_cells(connection, cells, _ADD, _DELETE_EMPTY, "starts_on", packed)
 
 
 def drop_cells(connection: psycopg.Connection, source_id: int, since: date | None) -> None:
@@ -80,17 +82,12 @@ def drop_cells(connection: psycopg.Connection, source_id: int, since: date | Non
     drop_spans(connection, "user_cells", _ARRAYS, source_id, since)
 
 
-def _make_cells(sums: pl.DataFrame) -> pl.DataFrame:
-    """Return one row per cell that is changed: its route, its span, its first day, its arrays as texts."""
-    return pl.concat(
-        of_span.sums.filter(pl.any_horizontal(pl.col(_SUMS) != 0))
-        .group_by("cell", maintain_order=True)
-        .agg(
-            write_array(pl.col("key") % 2**_USER_BITS).alias("user_ids"),
-            write_array(pl.col("request_count")).alias("request_counts"),
-            write_array(pl.col("size_bytes")),
-        )
-        .join(of_span.cells, on="cell")
-        .select(*_ROUTE, pl.lit(of_span.span).alias("span"), pl.col("day").alias("starts_on"), *_ARRAYS)
-        for of_span in sum_spans(sums, _ROUTE, pl.col("user_id"), _USER_BITS, [pl.col(_SUMS).sum()])
+def _make_cells(sums: pl.DataFrame) -> Slices:
+    """Return one row per cell that is changed: its route, its span, its first day, its slices."""
+    cells, users = sum_spans(sums, _ROUTE, pl.col("user_id"), _USER_BITS, [pl.col(_SUMS).sum()])
+    arrays = users.filter(pl.any_horizontal(pl.col(_SUMS) != 0)).select(
+        "cell", "size_bytes", user_ids="element", request_counts="request_count"
     )
+    sliced, packed = slice_arrays(arrays, _ARRAYS)
+    named = sliced.join(cells, on="cell")
+    return Slices(named.select(*_ROUTE, "span", pl.col("day").alias("starts_on"), *name_slices(_ARRAYS)), packed)
