@@ -1,7 +1,7 @@
 """Arrays of cells, sent in PostgreSQL's binary format.
 
-The arrays of a column are sent as one array, of which each cell takes a slice. A text for each cell took twice
-the time in the program, and its numbers were parsed one by one in the server.
+The arrays of a column are sent as one array, of which each cell takes a slice. When each array was a text,
+its numbers were written one by one in the program, and parsed one by one in the server.
 """
 
 from collections.abc import Mapping
@@ -41,8 +41,8 @@ psycopg.adapters.register_dumper(PackedArray, _PackedArrayDumper)
 class Slices(NamedTuple):
     """Arrays of cells for a statement.
 
-    `cells` has, by `cell`, the first and the last place of its slice, and the arrays that need texts. `packed`
-    has the arrays that slices are taken of.
+    `cells` has the first and the last place of the slice of each `cell`, and arrays that need texts. `packed`
+    has what slices are taken of.
     """
 
     cells: pl.DataFrame
@@ -68,7 +68,11 @@ def slice_arrays(sums: pl.DataFrame, arrays: Mapping[str, str]) -> Slices:
     begins = np.flatnonzero(np.diff(cell, prepend=-1))
     first_name, last_name = _name_places(arrays)
     cells = pl.DataFrame(
-        {"cell": cell[begins], first_name: begins + 1, last_name: np.append(begins[1:], len(cell))[: len(begins)]}
+        {
+            "cell": cell[begins],
+            first_name: begins + 1,
+            last_name: np.append(begins[1:], len(cell))[: len(begins)],
+        }
     )
     packed = []
     for name, kind in arrays.items():

@@ -13,7 +13,6 @@ from tapewise.schema.writing.cells import find_moment, find_ten_minutes
 from tapewise.schema.writing.day_columns import SUMS
 from tapewise.schema.writing.routes import (
     BIN_BITS,
-    MINUTE_US,
     ROUTE,
     Clients,
     Placed,
@@ -81,7 +80,7 @@ def sum_days(transfers: pl.DataFrame, timezone: str, clients: Clients = Clients.
 def sum_placed_days(placed: Placed, timezone: str) -> DaySums:
     """Return the sums of transfers as `sum_days` does, when they are placed already."""
     transfers, cell = placed.rows, placed.rows["cell"]
-    hours, ten_minutes = _find_times(transfers, timezone)
+    hours, ten_minutes = _find_times(placed, timezone)
     first_minute = ten_minutes.min() if transfers.height else 0
     moved = pl.col("is_failed").not_()
     measured = moved & pl.col("is_size_saturated").not_() & pl.col("size_bytes").is_not_null()
@@ -201,10 +200,12 @@ def _find_greatest(placed: pl.DataFrame, order: list[str]) -> pl.DataFrame:
     Transfers that failed do not count.
     """
     moved = placed.select("cell", *order, value=pl.when(~pl.col("is_failed")).then(order[0]))
-    greatest = moved.group_by("cell").agg(pl.col("value").max()).sort("cell")["value"]
+    # Sizes and durations are not negative. There are fewer cells than rows.
+    cell, values = moved["cell"].to_numpy(), moved["value"].fill_null(-1).to_numpy()
+    greatest = np.full(moved.height, -1, values.dtype)
+    np.maximum.at(greatest, cell, values)
     return (
-        # Each cell has transfers, so the numbers of cells are the places of their greatest values.
-        moved.filter(pl.col("value") == greatest.gather(moved["cell"]))
+        moved.filter(pl.col("value") == pl.Series(greatest[cell]))
         .select("cell", *order)
         .sort(order, descending=[name != "ended_at" for name in order])
         .unique("cell", keep="first", maintain_order=True)
@@ -265,16 +266,13 @@ def _find_size_bins(sized: pl.DataFrame) -> pl.Series:
     return pl.Series(np.searchsorted(np.array(SIZE_EDGES), sized["size_bytes"].to_numpy(), side="right"))
 
 
-def _find_times(transfers: pl.DataFrame, timezone: str) -> tuple[pl.Series, pl.Series]:
+def _find_times(placed: Placed, timezone: str) -> tuple[pl.Series, pl.Series]:
     """Return the local hour of each transfer, and the begin of its ten minutes.
 
     These ten minutes are those of `core.activity_cells`, in minutes since 1970.
     """
-    # Clocks differ from UTC by whole minutes. Transfers of one minute are mostly next to each other, and time
-    # zones cost more than all the sums: each run of a minute is converted once.
-    minutes = transfers["ended_at"].dt.epoch("us") // MINUTE_US
-    run = minutes.rle_id()
-    local, begin = find_ten_minutes(minutes.rle().struct.field("value"), timezone)
+    run, minute, local = placed.rows["run"], placed.runs["minute"], placed.runs["local"]
     hours = local.dt.hour().cast(pl.Int64).gather(run)
     unknown = pl.Series([_UNKNOWN_HOUR], dtype=pl.Int64)
-    return hours.zip_with(~transfers["is_time_of_day_unknown"], unknown), begin.gather(run)
+    is_known = ~placed.rows["is_time_of_day_unknown"]
+    return hours.zip_with(is_known, unknown), find_ten_minutes(minute, local, timezone).gather(run)

@@ -11,9 +11,9 @@ from datetime import date
 
 import psycopg
 
-# A peak is the greatest number with the count in front of the minutes, which are subtracted so that the earliest
-# is the greatest. What has the same routes is added up once (all of them, and the only interface), and under
-# one number: grouped by names, the same sums took twice as long.
+# A peak is the greatest number with the count in front of the minutes, which are subtracted so that the
+# earliest is the greatest. What has the same routes is added up once (as all of them and the only interface),
+# and by a number: grouped by names, the sums took twice as long.
 _ADD = """
     INSERT INTO core.month_peaks AS held
         (archive_id, month, interface, direction, class_of_service, transfer_count, ten_minutes)

@@ -198,6 +198,8 @@ def _make_cells(sums: CellSums) -> Slices:
     is_changed = pl.any_horizontal(pl.col(COUNTS) != 0, pl.col(slices).is_not_null())
     named = cells.filter(is_changed).join(sums.routes, on="route")
     return Slices(
-        named.select(*_ROUTE, "span", pl.col("day").alias("starts_on"), pl.col(COUNTS).cast(pl.String), *slices),
+        named.select(
+            *_ROUTE, "span", pl.col("day").alias("starts_on"), pl.col(COUNTS).cast(pl.String), *slices
+        ),
         packed,
     )

@@ -11,6 +11,7 @@ import psycopg
 from tapewise.schema.errors import DatabaseError
 from tapewise.schema.writing.array_literals import write_literals
 from tapewise.schema.writing.cell_arrays import PackedArray, name_slices, write_slices
+from tapewise.schema.writing.cells import find_local
 
 MINUTE_US = 60_000_000
 # A bin of a histogram is the exponent of a float and the first six binary digits behind it: 64 bins for each
@@ -130,15 +131,18 @@ def _are_dense(numbers: pl.Series) -> bool:
 class Placed(NamedTuple):
     """Rows with the number of their route and local day (`cell`), and `names`: routes and days by `cell`.
 
-    They are found once for all sums of the same rows, because this takes as long as a sum.
+    They are found once for all sums of the same rows, because this takes as long as a sum. Rows also have the
+    number of their `run` in `runs`, which has minutes since 1970 and the local time of each (`minute`,
+    `local`).
     """
 
     rows: pl.DataFrame
     names: pl.DataFrame
+    runs: pl.DataFrame
 
     def filter(self, is_kept: pl.Expr) -> "Placed":
         """Return these without the rows that are not kept."""
-        return Placed(self.rows.filter(is_kept), self.names)
+        return Placed(self.rows.filter(is_kept), self.names, self.runs)
 
     def gather_days(self, cell: pl.Series) -> pl.Series:
         """Return the local day of each row of these cells, counted since 1970."""
@@ -151,8 +155,10 @@ class Placed(NamedTuple):
 
 def place_rows(rows: pl.DataFrame, timezone: str) -> Placed:
     """Return rows of transfers or requests, which have `source_id` and the columns of ROUTE, with `cell`."""
-    cell, names = number_cells(rows, find_days(rows["ended_at"], timezone), ("source_id", *ROUTE))
-    return Placed(rows.with_columns(cell=cell), names)
+    run, runs = find_runs(rows["ended_at"], timezone)
+    days = runs["local"].dt.date().cast(pl.Int64).gather(run)
+    cell, names = number_cells(rows, days, ("source_id", *ROUTE))
+    return Placed(rows.hstack([cell.alias("cell"), run.alias("run")]), names, runs)
 
 
 def pack_columns(rows: pl.DataFrame, columns: Sequence[str], packed: pl.Series) -> pl.Series:
@@ -176,12 +182,19 @@ def pack_columns(rows: pl.DataFrame, columns: Sequence[str], packed: pl.Series) 
 
 def find_days(moments: pl.Series, timezone: str) -> pl.Series:
     """Return the local day of each moment, counted since 1970."""
-    # Clocks differ from UTC by whole minutes. Moments of one minute are mostly next to each other, and time
-    # zones cost more than all the sums: each run of a minute is converted once.
+    run, runs = find_runs(moments, timezone)
+    return runs["local"].dt.date().cast(pl.Int64).gather(run)
+
+
+def find_runs(moments: pl.Series, timezone: str) -> tuple[pl.Series, pl.DataFrame]:
+    """Return the number of the run of each moment, and each run's `minute` since 1970 and its `local` time.
+
+    Clocks differ from UTC by whole minutes. Moments of one minute are mostly next to each other, and time
+    zones cost more than all the sums: each run of a minute is converted once.
+    """
     minutes = moments.dt.epoch("us") // MINUTE_US
-    at = pl.from_epoch(minutes.rle().struct.field("value") * MINUTE_US, "us")
-    local = at.dt.replace_time_zone("UTC").dt.convert_time_zone(timezone)
-    return local.dt.date().cast(pl.Int64).gather(minutes.rle_id())
+    minute = minutes.rle().struct.field("value")
+    return minutes.rle_id(), pl.DataFrame({"minute": minute, "local": find_local(minute, timezone)})
 
 
 def find_first_day(days: pl.Series) -> int:
@@ -267,9 +280,9 @@ def write_cells(
 ) -> list[int]:
     """Add cells with their routes, in the caller's transaction, and delete cells that are then empty.
 
-    `add` is a statement of `write_addition`, and `packed` has what slices are taken of. `delete_empty` deletes empty cells of an array of sources and of
-    an array of days, which are in the column `first_days`. Returns the sources whose routes may have no cell
-    any more.
+    `add` is a statement of `write_addition`, and `packed` has the arrays of its slices. `delete_empty`
+    deletes empty cells of an array of sources and of an array of days, which are in the column `first_days`.
+    Returns the sources whose routes may have no cell any more.
     """
     if cells.is_empty():
         return []

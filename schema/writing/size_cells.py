@@ -111,9 +111,7 @@ def _make_cells(source_id: int, sizes: pl.DataFrame, times: pl.DataFrame) -> Sli
         by_size.select("cell", "size_bytes", "shortest_s", size_bins="element"),
         _SIZE_ARRAYS,
     )
-    timed = slice_arrays(
-        by_time.select("cell", time_bins="element", time_counts="time_count"), _TIME_ARRAYS
-    )
+    timed = slice_arrays(by_time.select("cell", time_bins="element", time_counts="time_count"), _TIME_ARRAYS)
     days = by_size.group_by("cell").agg(pl.col("first_on").min(), pl.col("last_on").max())
     cells = (
         sized.cells.join(of_sizes, on="cell")

@@ -35,8 +35,8 @@ def sum_spans(
     """Return the cells of all spans, and the sums, of sums of days (`day`).
 
     Cells have numbers (`cell`), a `span`, and a `day`, which is their first. A cell has the same values in
-    `route`. `element` is a number of so many bits, of which a cell has one sum each, and `combine` adds up the
-    columns of several sums. The sums are ordered by `cell` and `element`.
+    `route`. `element` is a number of so many bits, of which a cell has one sum each, and `combine` adds up
+    the columns of several sums. The sums are ordered by `cell` and `element`.
     """
     cell, cells = number_cells(sums, sums["day"], route)
     # Names of the route are known by its cell. To sort texts would take longest.

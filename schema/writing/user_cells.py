@@ -90,4 +90,6 @@ def _make_cells(sums: pl.DataFrame) -> Slices:
     )
     sliced, packed = slice_arrays(arrays, _ARRAYS)
     named = sliced.join(cells, on="cell")
-    return Slices(named.select(*_ROUTE, "span", pl.col("day").alias("starts_on"), *name_slices(_ARRAYS)), packed)
+    return Slices(
+        named.select(*_ROUTE, "span", pl.col("day").alias("starts_on"), *name_slices(_ARRAYS)), packed
+    )
