@@ -19,8 +19,8 @@ from tapewise.schema.writing.request_rollups import (
 from tapewise.schema.writing.routes import Clients, place_rows, split_clients
 from tapewise.schema.writing.stage_cells import add_stages, sum_stages
 
-# So many rows of transfers are summed together. They take 100 MB.
-ENOUGH_ROWS = 500_000
+# So many rows of transfers are summed together. They take 50 MB.
+ENOUGH_ROWS = 250_000
 
 
 class Sums(NamedTuple):
