@@ -81,7 +81,7 @@ def number_cells(
     """
     days = days.cast(pl.Int64)
     cell, firsts = _number(pack_columns(rows, columns, days - find_first_day(days)))
-    # Frames are put together from columns, because each `select` or `with_columns` takes some 70 us, which is
+    # Frames are made of columns, because each `select` or `with_columns` takes some 70 us, which is
     # much where rows are few.
     of_cells = pl.DataFrame({"cell": cell, "day": days.cast(pl.Int32).cast(pl.Date)})[firsts]
     return cell, rows[[*columns]][firsts].hstack(of_cells)
