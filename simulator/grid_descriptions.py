@@ -4,22 +4,25 @@ from collections.abc import Iterator, Sequence
 
 from tapewise.simulator.capacities import format_count
 from tapewise.simulator.grid_statistics import Difference, compare, describe_coverage, spread, take
-from tapewise.simulator.grids import LOST, Grid
+from tapewise.simulator.grids import LOST, QUANTILES, Grid
 from tapewise.simulator.results import Result
 
+# The columns of the table, and the figures in each.
 _COLUMNS = {
-    **{f"lost_{cause}_h": f"{cause} lost h" for cause in LOST},
-    "put_wait_p95_s": "put p95 s",
-    "get_wait_p95_s": "get p95 s",
-    "hit_ratio": "hit ratio",
-    "miss_count": "misses",
-    "mount_count": "mounts",
-    "drive_h": "drive h",
-    "drive_utilisation_ratio": "drives used",
-    "robot_utilisation_ratio": "robots used",
-    "port_utilisation_ratio": "ports used",
-    "disk_utilisation_ratio": "disk used",
-    "cost_per_year": "cost a year",
+    **{f"{cause} lost h": (f"lost_{cause}_h",) for cause in LOST},
+    **{
+        f"{direction} {' / '.join(QUANTILES)} s": tuple(f"{direction}_wait_{name}_s" for name in QUANTILES)
+        for direction in ("put", "get")
+    },
+    "hit ratio": ("hit_ratio",),
+    "misses": ("miss_count",),
+    "mounts": ("mount_count",),
+    "drive h": ("drive_h",),
+    "drives used": ("drive_utilisation_ratio",),
+    "robots used": ("robot_utilisation_ratio",),
+    "ports used": ("port_utilisation_ratio",),
+    "disk used": ("disk_utilisation_ratio",),
+    "cost a year": ("cost_per_year",),
 }
 # The figures of each pool of the disk and of each technology; the name of the part comes before them.
 _PART_COLUMNS = {
@@ -35,8 +38,8 @@ def describe_results(grid: Grid, results: Sequence[Result], *, is_trace: bool) -
     seeds = len(grid.seeds)
     yield f"Medians over {format_count(seeds, 'seed')}; of lost hours, also the quartiles."
     yield "  Lost hours are those of all requests together: waits for a limit, a port, a file, a drive or"
-    yield "  room, contention, and tries that failed, but not loading. p95 is of single requests' waits, with"
-    yield "  loading."
+    yield "  room, contention, and tries that failed, but not loading. p50, p95 and p99 are of single"
+    yield "  requests' waits, with loading."
     yield "  A get that joins the stage of another neither hits nor misses. Drive h: with a cartridge in the"
     yield "  drive, idle or not. Used: the share at work (of the disk: full), on average over the time in"
     yield "  which requests come."
@@ -58,19 +61,18 @@ def describe_results(grid: Grid, results: Sequence[Result], *, is_trace: bool) -
 def _tabulate(names: Sequence[str], results: Sequence[Result]) -> Iterator[str]:
     columns = _COLUMNS | _name_part_columns(results)
     # A cause for which nothing was lost has no column; of the others, 0 is an answer.
-    shown = [
-        figure
-        for figure in columns
-        if any(each.figures[figure] is not None for each in results)
-        and (not figure.startswith("lost_") or any(each.figures[figure] for each in results))
-    ]
-    rows = [["", "lost h", "(quartiles)", *(columns[figure] for figure in shown)]]
+    shown = {
+        title: figures
+        for title, figures in columns.items()
+        if any(each.figures[figures[0]] is not None for each in results)
+        and (not figures[0].startswith("lost_") or any(each.figures[figures[0]] for each in results))
+    }
+    rows = [["", "lost h", "(quartiles)", *shown]]
     for number, name in enumerate(names):
         lost = spread(take(results, number, "lost_h"))
         quartiles = f"({_format(lost.low)} to {_format(lost.high)})" if lost else ""
-        cells = (spread(take(results, number, figure)) for figure in shown)
-        middles = [_format(found.middle) if found else "" for found in cells]
-        rows.append([name, _format(lost.middle) if lost else "", quartiles, *middles])
+        cells = (_describe_medians(results, number, figures) for figures in shown.values())
+        rows.append([name, _format(lost.middle) if lost else "", quartiles, *cells])
     widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
     for row in rows:
         first, *others = (
@@ -80,11 +82,17 @@ def _tabulate(names: Sequence[str], results: Sequence[Result]) -> Iterator[str]:
         yield f"  {'  '.join([first, *others])}".rstrip()
 
 
-def _name_part_columns(results: Sequence[Result]) -> dict[str, str]:
+def _describe_medians(results: Sequence[Result], number: int, figures: Sequence[str]) -> str:
+    """Return the medians of a variant's figures; nothing if none is known, as of waits without gets."""
+    found = (spread(take(results, number, figure)) for figure in figures)
+    return " / ".join(_format(each.middle) for each in found if each)
+
+
+def _name_part_columns(results: Sequence[Result]) -> dict[str, tuple[str]]:
     """Return the columns of the pools of the disk and of the technologies, if the machine has any."""
     names = dict.fromkeys(name.rpartition(".")[0] for name in results[0].figures if "." in name)
     return {
-        f"{name}.{figure}": f"{name.partition('.')[2]} {title}"
+        f"{name.partition('.')[2]} {title}": (f"{name}.{figure}",)
         for name in names
         for figure, title in _PART_COLUMNS[name.partition(".")[0]].items()
     }

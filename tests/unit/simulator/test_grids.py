@@ -394,6 +394,25 @@ def test_sentences_say_what_chance_can_do():
     assert "  (An interval needs 6 seeds or more.)" in few
 
 
+def test_the_table_has_three_quantiles_of_the_waits():
+    variants = [Variant({}, make_machine()), Variant({"users.limit_count": 1}, make_machine())]
+    waits = {"get_wait_p50_s": 0.25, "get_wait_p95_s": 60, "get_wait_p99_s": 1234.5}
+    # The medians of three seeds: each figure is as it is, or more or less by its half.
+    results = [
+        Result(place, seed, dict.fromkeys(FIGURES)
+               | {name: (1 + place) * value * (0.5 + seed / 2) for name, value in waits.items()}, True)
+        for place in range(2) for seed in range(3)
+    ]  # fmt: skip
+    lines = list(describe_results(Grid(variants, range(3), make_requests), results, is_trace=False))
+    start = next(number for number, line in enumerate(lines) if "lost h  (quartiles)" in line)
+    assert [line.split("  ")[-1].strip() for line in lines[start : start + 3]] == [
+        "get p50 / p95 / p99 s",
+        "0.25 / 60 / 1,234",
+        "0.5 / 120 / 2,469",
+    ]
+    assert not any("put p50" in line for line in lines)  # nobody puts
+
+
 def _copy(result: Result) -> Result:
     """The same run, as if all machines had done as well."""
     return Result(result.variant, result.seed, dict.fromkeys(FIGURES, float(result.seed)), True)
