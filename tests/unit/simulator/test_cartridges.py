@@ -296,6 +296,9 @@ def test_a_recall_does_not_wait_for_the_load_of_a_drive_that_only_writes():
                                    disk__largest_file_bytes=800)  # fmt: skip
     got = run(machine, *puts(1, 1), (250, "put", 1, 2, 10), (337, "get", 1, 0, 300))
     assert columns(got, "drive_wait_s", "load_wait_s") == [[0, 0, 0, 16], [0, 0, 0, 11]]
+    # If it is asked for before that fetch, while the other drive is reading until 351 s, it does not either.
+    got = run(machine, *puts(1, 1), (250, "put", 1, 2, 10), (320, "get", 2, 3, 100), (325, "get", 1, 0, 300))
+    assert columns(got, "drive_wait_s", "load_wait_s") == [[0, 0, 0, 0, 351 + 9 - 325], [0, 0, 0, 11, 11]]
 
 
 def test_the_way_to_a_file_begins_at_the_end_of_what_was_written():

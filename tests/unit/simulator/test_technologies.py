@@ -130,7 +130,10 @@ def test_new_files_go_to_what_is_written_and_older_ones_are_drawn():
         assert (world.cartridges.drive_set[files.cartridge] == files.drive_set).all()
         rooms = np.array([500, 1000])
         assert world.drive_sets.cartridge_bytes.tolist() == rooms.tolist()
-        assert (files.position_bytes + files.size_bytes <= rooms[files.drive_set]).all()
+        ends_bytes = files.position_bytes + files.size_bytes
+        assert (ends_bytes <= rooms[files.drive_set]).all()
+        for are_new in (is_put, ~is_put):  # both fill the larger cartridges
+            assert ends_bytes[are_new & (files.drive_set == 1)].max() > 500
         # Nothing was read by the drives that do not read it.
         silos = world.jobs.silo[:-1][: len(jobs)][~is_put]
         assert set(silos[files.drive_set[~is_put] == 1]) == {1}
@@ -148,6 +151,8 @@ def test_a_mounted_cartridge_leaves_only_for_one_that_its_drive_reads():
     jobs = [(0, "get", 1, 1, 100), (0, "get", 2, 2, 100), (100, "get", 3, 3, 100), (110, "get", 1, 4, 100)]
     got = run(machine, *jobs, classes="1221")
     assert got.jobs["ended_s"].round(6).to_list() == [31, 31, 100 + 9 + 31, 130]
+    # From 0 s to the end, there is a cartridge in each drive.
+    assert [one.drive_s for one in got.totals.tapes.technologies] == pytest.approx([140, 140])
 
 
 def test_a_drive_stops_writing_for_a_recall_that_only_it_can_read():
@@ -177,6 +182,29 @@ def test_the_way_to_a_file_is_that_of_its_technology():
     got = run(machine, *jobs, classes="11112222")
     assert got.jobs["locate_wait_s"][:4].sum() > 4
     assert got.jobs["locate_wait_s"][4:].sum() == 0
+
+
+def test_the_nearest_file_is_that_of_its_technology():
+    locate = {"end_to_end_s": 100, "band_count": 1, "wraps_per_band": 2}
+    given = {"recalls": {"order": "nearest"}, "cartridges": USERS | {"capacity_bytes": 1000}}
+    alone = run(make({}, technologies={}, locate=locate, **given), *gets(*[0] * 8))
+    technologies = {"old": {"classes_of_service": ["1"]}, "new": {"locate": locate}}
+    got = run(make(OLD, NEW, technologies=technologies, **given), *gets(*[0] * 8), classes="2" * 8)
+    assert got.jobs["ended_s"].to_list() == alone.jobs["ended_s"].to_list()
+    assert not got.jobs["ended_s"].is_sorted()
+
+
+def test_smaller_cartridges_of_a_technology_are_enough_and_take_no_more_than_they_can():
+    technologies = {"old": {"older_ratio": 0.5, "capacity_bytes": 1000}, "new": {"older_ratio": 0.5}}
+    machine = make(OLD, BOTH, technologies=technologies, store=STORE)
+    jobs = [*((0, "put", 1, number, 100) for number in range(10)), (1000, "get", 1, 99, 100)]
+    demand = check_trace(make_trace(*jobs), machine)
+    world = make_world(machine, demand, seed=1, sample_s=1e9, sample_count=1)
+    # Each file of 100 bytes is written to a new cartridge of 100 bytes.
+    assert len(world.cartridges) >= 10
+    while run_events(world, 1000):
+        pass
+    assert len(set(world.files.cartridge[:10].tolist())) == 10
 
 
 def test_listed_cartridges_move_from_one_technology_to_another():
@@ -255,10 +283,11 @@ def test_machines_and_studies_say_what_each_technology_is_and_took():
     text = "\n".join(describe_machine(machine))
     assert "1 drive at 5 B/s (reads old), 1 drive at 5 B/s (reads old, new; writes new)" in text
     assert "old cartridges of 100 B, with 50% of the older files, filled by time (assumed)" in text
-    got = run(machine, *gets(*range(0, 4000, 100)))
+    # The last get finds its file on disk.
+    got = run(machine, *gets(*range(0, 4000, 100)), (3900, "get", 1, 0, 100))
     figures = measure(got, machine)
     old, new = got.totals.tapes.technologies
-    assert old.mount_count + new.mount_count == 40
+    assert (old.mount_count + new.mount_count, old.recall_count + new.recall_count) == (40, 40)
     assert figures["technology.old.mount_count"] == old.mount_count
     # The last cartridge is still in its drive when the run ends.
     assert figures["technology.old.drive_h"] + figures["technology.new.drive_h"] == pytest.approx(
