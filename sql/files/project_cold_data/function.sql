@@ -26,8 +26,9 @@ LANGUAGE sql STABLE PARALLEL SAFE
 AS $function$
 
 -- A version that begins with a transfer has its number. Copies and renames are in no list of names. The
--- range is repeated for the names, so that months outside it are not read. Materialized, because the planner
--- expects few files, and would look for the name of each in turn.
+-- range is repeated for the names, so that months outside it are not read. Both sides are materialized, so
+-- that the planner compares the costs of joining them alone: beside what it expects of following files,
+-- every join costs the same, and it may compare each file with each name.
 WITH transfer_names AS MATERIALIZED (
     SELECT found.*
     FROM mart.transfer_names AS found
@@ -40,13 +41,8 @@ WITH transfer_names AS MATERIALIZED (
         END IS NOT NULL
 ),
 
-files AS (
-    SELECT
-        found.*,
-        CASE project_cold_data.held_by
-            WHEN 'account' THEN transfer_names.account
-            WHEN 'path' THEN mart.path_folder(transfer_names.archive_path, project_cold_data.path_depth)
-        END AS holder
+cold_files AS MATERIALIZED (
+    SELECT found.*
     FROM
         mart.cold_files(
             archive => project_cold_data.archive,
@@ -58,9 +54,21 @@ files AS (
             class_of_service => project_cold_data.class_of_service,
             idle_days => project_cold_data.idle_days
         ) AS found
-    LEFT JOIN transfer_names
-        ON found.version_id = transfer_names.transfer_id AND found.first_seen_at = transfer_names.ended_at
     WHERE project_cold_data.held_by IN ('account', 'path')
+),
+
+files AS (
+    SELECT
+        cold_files.*,
+        CASE project_cold_data.held_by
+            WHEN 'account' THEN transfer_names.account
+            WHEN 'path' THEN mart.path_folder(transfer_names.archive_path, project_cold_data.path_depth)
+        END AS holder
+    FROM cold_files
+    LEFT JOIN transfer_names
+        ON
+            cold_files.version_id = transfer_names.transfer_id
+            AND cold_files.first_seen_at = transfer_names.ended_at
 )
 
 SELECT
