@@ -852,6 +852,33 @@ def test_names_of_projects_are_read_only_in_the_range(database: psycopg.Connecti
     assert {*scans} == {"05"}
 
 
+def test_files_are_not_compared_with_each_name_in_turn(database: psycopg.Connection) -> None:
+    """Of ten million transfers, as far as the planner knows. It expects few cold files of them."""
+    moment = "1998-03-06T12:00:00Z"
+    row = {"direction": "put", "ended_at": moment, "account": "phys", "archive_path": "/a/b/f"}
+    insert_rows(database, {"transfers": [row | {"file_key": key} for key in range(1, 201)]})
+    database.execute("ANALYZE core.archives, ledger.sources, core.transfers")
+    database.execute(
+        "UPDATE pg_class SET reltuples = 1e7 WHERE oid IN (SELECT relid FROM pg_partition_tree('core.transfers'))"
+        " AND reltuples > 0"
+    )
+    for held_by in ("account", "path"):
+        question = f"mart.computed_project_cold_data('llnl', held_by => '{held_by}')"
+        ((plan,),) = database.execute(f"EXPLAIN (FORMAT JSON) SELECT * FROM {question}".encode()).fetchall()
+        assert find_join(plan[0]["Plan"], "transfer_names") in ("Hash Join", "Merge Join")
+
+
+def find_join(node: dict[str, Any], name: str) -> str | None:
+    """Return the kind of the innermost join that reads a common table expression, if any below the node does."""
+    for child in node.get("Plans", []):
+        found = find_join(child, name) or (child["Node Type"] if child.get("CTE Name") == name else None)
+        if found == "CTE Scan" and ("Join" in node["Node Type"] or node["Node Type"] == "Nested Loop"):
+            return str(node["Node Type"])
+        if found:
+            return found
+    return None
+
+
 def test_idle_windows_read_the_cells_whenever_they_can(database: psycopg.Connection) -> None:
     insert_rows(database, {"transfers": [{"ended_at": moment} for moment in THREE_MONTHS]})
     for filtered in ("interface", "class_of_service"):
