@@ -17,11 +17,13 @@ from tapewise.checks import Finding, check_rejects, check_run
 from tapewise.doctor import doctor, examine, examine_warehouse
 from tapewise.ingest.nightly.run import hold_round
 from tapewise.ingest.nightly.sources import plan_round
+from tapewise.schema.access.roles import COMMANDS
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.errors import RevisionError
 from tapewise.schema.settings import Settings, read_settings
 from tapewise.source_states import SourceState, find_gaps, read_days, read_states
 from tapewise.status import describe_span, status
+from tests.conftest import Site
 from tests.sql.cases import insert_rows
 
 NOW = datetime(1997, 10, 2, tzinfo=UTC)
@@ -380,3 +382,21 @@ def test_a_day_without_hours_is_not_silent(database: psycopg.Connection) -> None
 )
 def test_spans_are_written_in_fitting_units(span: timedelta, said: str) -> None:
     assert describe_span(span) == said
+
+
+def test_answers_with_names_that_are_not_kept_are_noted(
+    settings: Settings, site: Site, warehouse: Warehouse, database: psycopg.Connection
+) -> None:
+    if site.server is None:
+        return
+    database.execute("UPDATE ledger.loaded_rows SET row_count = 200000")
+    database.commit()
+    assert "answers" not in [check for check, _ in find(settings, warehouse, "note")]
+    # The same database as a site's own server, where the login of the reader sees no names.
+    urls = {
+        "database_url": site.server.url(warehouse.database, Role.OWNER.value),
+        "reader_url": site.server.url(warehouse.database, COMMANDS),
+    }
+    theirs = Warehouse(settings.model_copy(update=urls), None, warehouse.database)
+    (said,) = [said for check, said in find(settings, theirs, "note") if check == "answers"]
+    assert "project_cold_data" in said and "not kept" in said
