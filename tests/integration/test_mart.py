@@ -859,8 +859,8 @@ def test_files_are_not_compared_with_each_name_in_turn(database: psycopg.Connect
     insert_rows(database, {"transfers": [row | {"file_key": key} for key in range(1, 201)]})
     database.execute("ANALYZE core.archives, ledger.sources, core.transfers")
     database.execute(
-        "UPDATE pg_class SET reltuples = 1e7 WHERE oid IN (SELECT relid FROM pg_partition_tree('core.transfers'))"
-        " AND reltuples > 0"
+        "UPDATE pg_class SET reltuples = 1e7 WHERE reltuples > 0"
+        " AND oid IN (SELECT relid FROM pg_partition_tree('core.transfers'))"
     )
     for held_by in ("account", "path"):
         question = f"mart.computed_project_cold_data('llnl', held_by => '{held_by}')"
@@ -869,7 +869,7 @@ def test_files_are_not_compared_with_each_name_in_turn(database: psycopg.Connect
 
 
 def find_join(node: dict[str, Any], name: str) -> str | None:
-    """Return the kind of the innermost join that reads a common table expression, if any below the node does."""
+    """Return the kind of the innermost join that reads this common table expression, or None."""
     for child in node.get("Plans", []):
         found = find_join(child, name) or (child["Node Type"] if child.get("CTE Name") == name else None)
         if found == "CTE Scan" and ("Join" in node["Node Type"] or node["Node Type"] == "Nested Loop"):
