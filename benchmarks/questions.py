@@ -4,6 +4,8 @@ A question in DuckDB returns the columns that `same` selects from the answer of 
 `tests/integration/test_benchmark_peers.py` can compare them. It is written for logs like the benchmark's,
 without outages and jobs, whose files are not renamed. DuckDB reads transfers, requests (with what belongs
 together already found), deletes, mounts and operations of tapes; local days are those of the logs' own zone.
+
+The module is long because it is one list: hardly anything in it but SQL, by topic.
 """
 
 from dataclasses import dataclass

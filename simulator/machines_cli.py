@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from tapewise.schema.texts import escape_controls
-from tapewise.simulator.descriptions import describe_machine
+from tapewise.simulator.machine_descriptions import describe_machine
 from tapewise.simulator.machines import bundled_machines, find_faults, find_machine, read_machine_text
 
 

@@ -2,10 +2,10 @@
 
 A block fenced as `console` has commands after `$ ` (continued after `> `) and their output. A line `...`
 stands for any number of lines, and `...` within a line for any text. A block fenced as `console needs
-PACKAGE` runs where that package is installed. The blocks of a page run in order, in a folder with the
-examples. Each page has its own home. Instead of running a page's first `make demo`, the tests copy the demo's
-home and output, because `.ci/run` already runs the demo as typed. On pages other than the
-README, commands that do not need a shell run in a fork.
+PACKAGE` runs only where that package is installed. The blocks of a page run in order, in a folder with the
+examples. Each page has its own home. Instead of running a page's first `make demo`, the tests copy the
+demo's home and output, because `.ci/run` already runs the demo as typed. On pages other than the README,
+commands that do not need a shell run in a fork.
 """
 
 import importlib.util

@@ -10,11 +10,11 @@ import pytest
 
 from tapewise.schema.errors import MachineError, SimulationError, TraceError
 from tapewise.simulator.demand.trace_files import complete_trace
-from tapewise.simulator.descriptions import describe_machine
 from tapewise.simulator.grids_cli import list_fewer
 from tapewise.simulator.inputs import Requests
 from tapewise.simulator.inventories import lay_on_disk
 from tapewise.simulator.locks import find_locks
+from tapewise.simulator.machine_descriptions import describe_machine
 from tapewise.simulator.machines import Machine, parse_machine
 from tapewise.simulator.plans import has_larger_disk, has_same_disk
 from tapewise.simulator.runs import run_trace

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tapewise.schema.errors import MachineError
-from tapewise.simulator import descriptions
+from tapewise.simulator import descriptions, machine_descriptions
 from tapewise.simulator.kernel.cartridges import READ, WRITE
 from tapewise.simulator.machines import Machine
 from tapewise.simulator.shelves import list_repacks
@@ -208,7 +208,7 @@ def test_more_pieces_than_a_run_can_take_are_refused():
 
 def test_people_read_what_is_listed_and_what_became_of_it():
     def describe(**repack: object) -> str:
-        said = descriptions.describe_machine(make(count=3, repack=repack))
+        said = machine_descriptions.describe_machine(make(count=3, repack=repack))
         (line,) = (each for each in said if each.startswith("  repack"))
         return line
 

@@ -6,10 +6,10 @@ import pytest
 
 from tapewise.schema.errors import MachineError, TraceError
 from tapewise.simulator.demand.traces import check_trace
-from tapewise.simulator.descriptions import describe_machine
 from tapewise.simulator.grids import measure
 from tapewise.simulator.kernel.cartridges import READ, WRITE
 from tapewise.simulator.kernel.events import run_events
+from tapewise.simulator.machine_descriptions import describe_machine
 from tapewise.simulator.machines import Machine
 from tapewise.simulator.results import Run
 from tapewise.simulator.runs import run_trace
