@@ -1952,11 +1952,11 @@ class Mart:
                 disk (hits; of gets with evidence), joined a stage (another request's; of gets for which
                 that is known), total time (from request to end); and for simulated archives the time by
                 cause, as in mart.request_waits - wait for user limit, wait for port, wait for file,
-                wait for drive, load of tape, wait for room, latency, staging alone, transfer alone,
-                contention; and of both directions together size, users, of the busiest user (of the
-                requests whose user is known), from 8 to 18 h (by the clock of archive a), file used the
-                day before (gets whose file was asked for within the 24 hours before them, of the gets
-                whose file is known)
+                wait for drive, load of tape, wait for room, latency, staging alone, transfer alone
+                (with tries that failed, and the waits between them), contention; and of both directions
+                together size, users, of the busiest user (of the requests whose user is known), from 8
+                to 18 h (by the clock of archive a), file used the day before (gets whose file was asked
+                for within the 24 hours before them, of the gets whose file is known)
             statistic: mean, per day, share (0 to 1; for a cause, of the requests that waited for it at
                 all), dispersion (the variance of the number of requests in an hour, divided by its
                 mean; 1 for independent requests), geometric mean (of what has bytes), or per block
@@ -8409,7 +8409,8 @@ class Mart:
             latency_s: seconds before the first byte, once the request had its port
             staging_s: seconds that moving its bytes from tape to disk would take without other requests
             transfer_s: seconds that moving its bytes between client and disk would take without other
-                requests
+                requests; of a request whose transfer failed, also the tries that failed and the time
+                until the next one
             contention_s: how many seconds longer staging and transfer took because other requests used
                 the same networks and chains
 

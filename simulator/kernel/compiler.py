@@ -63,10 +63,10 @@ def compiled_entry(function: Callable[Parameters, Result]) -> Callable[Parameter
 def _compile(function: Callable[Parameters, Result], *, is_entry: bool) -> Callable[Parameters, Result]:
     njit: Any = numba.njit  # numba's type hints omit the options that make it fast
     compile_it = njit(
-        cache=_IS_CACHED,
+        # Only an entry is ever called from Python, and its code contains that of all functions it calls.
+        cache=_IS_CACHED and is_entry,
         error_model="numpy",  # does not check for division by 0, which never happens here
         fastmath=False,
-        forceinline=True,
         _nrt=False,
         no_cpython_wrapper=not is_entry,
         no_cfunc_wrapper=True,

@@ -27,6 +27,7 @@ from tapewise.simulator.kernel.failures import end_try, fail, retry
 from tapewise.simulator.kernel.heaps import append, enter, pop_event, pop_first
 from tapewise.simulator.kernel.levels import end_interval, pass_time
 from tapewise.simulator.kernel.outages import make_changes
+from tapewise.simulator.kernel.references import refer
 from tapewise.simulator.kernel.sharing import end_flow, find_next_end, move, share
 from tapewise.simulator.kernel.tables import (
     COMING,
@@ -62,6 +63,7 @@ def run_events(world: World, event_limit: int) -> bool:  # noqa: PLR0912, PLR091
     After `event_limit` events, the run pauses and the function returns True. The next call continues the run.
     A pause does not change the results, to the last bit.
     """
+    world = refer(world)
     state = world.state[0]
     last = state.event_count + event_limit
     if state.event_count == 0:
