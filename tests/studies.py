@@ -9,6 +9,7 @@ a costly fixture have `together=True`: they all run, or none.
 
 import os
 import zlib
+from pathlib import PurePosixPath
 
 import pytest
 from _pytest.mark import ParameterSet
@@ -33,7 +34,7 @@ def skip_studies(items: list[pytest.Item]) -> None:
     commit = ask_git(TREE, "rev-parse", "HEAD")
     if ONE_IN == 1 or commit is None:
         return
-    changed = list_changed()
+    touched = find_touched(list_changed())
     first = zlib.crc32(commit.strip().encode())
     turns: dict[str, int] = {}
     for item in items:
@@ -43,15 +44,18 @@ def skip_studies(items: list[pytest.Item]) -> None:
         missing = [each for each in mark.args if not (TREE / each).exists()]
         assert not missing, f"{item.nodeid} is a study of {missing}, which is not there"
         file = item.nodeid.split("::")[0]
-        is_touched = any(
-            path == each or path.startswith(f"{each}/") for path in changed for each in (*mark.args, file)
-        )
+        is_touched = not touched.isdisjoint((*mark.args, file))
         name = file if mark.kwargs.get("together") else item.nodeid
         turn = turns.setdefault(name, first + len(turns))
         if not is_touched and turn % ONE_IN:
             reason = f"a study of code that has not changed: one in {ONE_IN} runs, `make studies` runs all"
             # Its result changes only with the code that it checks, so it can wait for its turn.
             item.add_marker(pytest.mark.skip(reason=reason))
+
+
+def find_touched(changed: list[str]) -> set[str]:
+    """Return the files that have changed, and all folders that contain one."""
+    return {str(each) for path in changed for each in (PurePosixPath(path), *PurePosixPath(path).parents)}
 
 
 def list_changed() -> list[str]:
