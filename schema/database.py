@@ -231,20 +231,30 @@ def _connect(conninfo: str, *, autocommit: bool) -> psycopg.Connection:
                 client_encoding="UTF8",  # what binary COPY sends, whatever the environment says
             )
         except psycopg.OperationalError as error:
-            reason = " ".join(str(error).split()).rstrip(".")
+            reason = " ".join(str(error).split()).rstrip(".").removeprefix("connection failed: ")
             if checks_client and "client_connection_check_interval" in reason:
                 checks_client = ""
                 continue
             if any(sign in reason for sign in _RECOVERING) and time.monotonic() < deadline:
                 time.sleep(0.2)
                 continue
-            hint = "Is the server up, and is the URL in the settings right?"
+            what, hint = "cannot be reached", "Is the server up, and is the URL in the settings right?"
+            if _is_refusal(error):
+                what = "refuses the connection"
+                hint = "The server is up. Are the user, the password and the database in the settings right?"
             if f'"{roles.READER}" is not permitted to log in' in reason:
                 hint = (
                     "Since 0.1.0 it has been a group of logins: reader_url needs one of its members"
                     f" ({roles.COMMANDS}, or one that `tapewise db logins add` creates)."
                 )
-            raise DatabaseError(f"the database cannot be reached: {reason}", hint=hint) from error
+            raise DatabaseError(f"the database {what}: {reason}", hint=hint) from error
+
+
+def _is_refusal(error: psycopg.OperationalError) -> bool:
+    """Whether a server answered and refused; it may translate FATAL, so asking for a password counts too."""
+    exchange = error.pgconn
+    is_asked = exchange is not None and (exchange.used_password or exchange.needs_password)
+    return is_asked or "FATAL:" in str(error)
 
 
 def _make_database(server: EmbeddedServer) -> None:

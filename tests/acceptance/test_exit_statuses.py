@@ -25,6 +25,7 @@ ELSEWHERE = {
     "Another run over the sources is under way": "tests/acceptance/test_nightly.py",
     "Permission denied": "tests/acceptance/test_exit_statuses.py",
     "of the same archive holds lines of this file": "tests/acceptance/test_commands.py",
+    "the database refuses the connection": "tests/unit/test_refused_connections.py",
     "the database aborted the load": "tests/integration/test_gone_databases.py",
     "no whole line yet": "tests/acceptance/test_detect.py",
     "was rewritten while it was read": "tests/integration/test_rewritten_files.py",
