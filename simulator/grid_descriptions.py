@@ -5,6 +5,8 @@ from collections.abc import Iterator, Sequence
 from tapewise.simulator.capacities import format_count
 from tapewise.simulator.grid_statistics import Difference, compare, describe_coverage, spread, take
 from tapewise.simulator.grids import LOST, QUANTILES, Grid
+from tapewise.simulator.libraries import Library
+from tapewise.simulator.machines import Machine
 from tapewise.simulator.results import Result
 
 # The columns of the table, and the figures in each.
@@ -27,8 +29,10 @@ _COLUMNS = {
 # The figures of each pool of the disk and of each technology; the name of the part comes before them.
 _PART_COLUMNS = {
     "pool": {"hit_ratio": "hit ratio", "miss_count": "misses"},
-    "technology": {"mount_count": "mounts", "drive_h": "drive h", "used_ratio": "drives used"},
+    "technology": {"mount_count": "mounts", "drive_h": "drive h", "used_ratio": "drives held"},
 }
+# Contention is a difference, so rounding may leave some of it where there was none.
+_LEAST_LOST_H = 0.001 / 3600
 # An option is best if it is not worse than any other in all of these.
 _JUDGED = ("lost_h", "put_wait_p95_s", "get_wait_p95_s", "miss_count")
 
@@ -43,6 +47,8 @@ def describe_results(grid: Grid, results: Sequence[Result], *, is_trace: bool) -
     yield "  A get that joins the stage of another neither hits nor misses. Drive h: with a cartridge in the"
     yield "  drive, idle or not. Used: the share at work (of the disk: full), on average over the time in"
     yield "  which requests come."
+    if any(name.startswith("technology.") for name in results[0].figures):
+        yield "  Drives held: drive h, as a share of the time of all drives that take the cartridges."
     if is_trace:
         yield "  The requests are the same with each seed. Seeds only change what is drawn: files on disk at"
         yield "  the start, and the machine's times. The intervals say nothing about other weeks: for these,"
@@ -51,21 +57,24 @@ def describe_results(grid: Grid, results: Sequence[Result], *, is_trace: bool) -
         yield "  Some runs began before the disk was in normal use: their figures include that time."
     names = [variant.name for variant in grid.variants]
     yield ""
-    yield from _tabulate(names, results)
+    yield from _tabulate(grid.variants[0].machine, names, results)
     yield from _describe_filling(names, results)
     yield ""
     if len(names) > 1:
         yield from _describe_differences(names, results, seeds)
 
 
-def _tabulate(names: Sequence[str], results: Sequence[Result]) -> Iterator[str]:
-    columns = _COLUMNS | _name_part_columns(results)
+def _tabulate(machine: Machine, names: Sequence[str], results: Sequence[Result]) -> Iterator[str]:
+    columns = _COLUMNS | _name_part_columns(machine)
     # A cause for which nothing was lost has no column; of the others, 0 is an answer.
     shown = {
         title: figures
         for title, figures in columns.items()
         if any(each.figures[figures[0]] is not None for each in results)
-        and (not figures[0].startswith("lost_") or any(each.figures[figures[0]] for each in results))
+        and (
+            not figures[0].startswith("lost_")
+            or any((each.figures[figures[0]] or 0) > _LEAST_LOST_H for each in results)
+        )
     }
     rows = [["", "lost h", "(quartiles)", *shown]]
     for number, name in enumerate(names):
@@ -88,13 +97,14 @@ def _describe_medians(results: Sequence[Result], number: int, figures: Sequence[
     return " / ".join(_format(each.middle) for each in found if each)
 
 
-def _name_part_columns(results: Sequence[Result]) -> dict[str, tuple[str]]:
-    """Return the columns of the pools of the disk and of the technologies, if the machine has any."""
-    names = dict.fromkeys(name.rpartition(".")[0] for name in results[0].figures if "." in name)
+def _name_part_columns(machine: Machine) -> dict[str, tuple[str]]:
+    """Return the columns of the pools of the disk and of the technologies, in the file's order."""
+    technologies = machine.tapes.technologies if isinstance(machine.tapes, Library) else {}
     return {
-        f"{name.partition('.')[2]} {title}": (f"{name}.{figure}",)
+        f"{name} {title}": (f"{what}.{name}.{figure}",)
+        for what, names in (("pool", machine.disk.pools), ("technology", technologies))
         for name in names
-        for figure, title in _PART_COLUMNS[name.partition(".")[0]].items()
+        for figure, title in _PART_COLUMNS[what].items()
     }
 
 

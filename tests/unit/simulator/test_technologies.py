@@ -6,13 +6,15 @@ import pytest
 
 from tapewise.schema.errors import MachineError, TraceError
 from tapewise.simulator.demand.traces import check_trace
-from tapewise.simulator.grids import measure
+from tapewise.simulator.grid_descriptions import describe_results
+from tapewise.simulator.grids import Grid, measure
 from tapewise.simulator.kernel.cartridges import READ, WRITE
 from tapewise.simulator.kernel.events import run_events
 from tapewise.simulator.machine_descriptions import describe_machine
 from tapewise.simulator.machines import Machine
-from tapewise.simulator.results import Run
+from tapewise.simulator.results import Result, Run
 from tapewise.simulator.runs import run_trace
+from tapewise.simulator.variants import Variant
 from tapewise.simulator.worlds import make_world
 from tests.unit.simulator.builders import make_library, make_library_machine, make_trace
 
@@ -295,3 +297,9 @@ def test_machines_and_studies_say_what_each_technology_is_and_took():
     )
     assert (figures["technology.old.drive_count"], figures["technology.new.drive_count"]) == (2, 1)
     assert figures["technology.new.used_ratio"] == pytest.approx(new.drive_s / 3931)
+    # That is not the share at work, which the drives have: idle cartridges count.
+    grid = Grid([Variant({}, machine)], [1], pytest.fail)
+    said = "\n".join(describe_results(grid, [Result(0, 1, figures, is_warm=True)], is_trace=False))
+    assert "  Drives held: drive h, as a share of the time of all drives that take the cartridges." in said
+    assert "old drives held  new mounts" in said
+    assert "old drives used" not in said
