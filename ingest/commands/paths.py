@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, NoReturn
+from typing import Any
 
 import click
 
@@ -66,8 +66,8 @@ def expand_paths(paths: Sequence[Path], *, is_recursive: bool) -> tuple[Path, ..
     A path that does not exist and has one of the signs `*?[` is a pattern, in which `**` means any folders;
     if nothing matches it, it is returned as it is. With `is_recursive`, a folder means the files in
     it, sorted by name, without hidden ones. Links to folders are not followed. A tar or zip archive means the
-    files in it. Raises LogFileError for a folder on disk that cannot be read or has no files. A path on
-    another machine that cannot be listed is returned as it is, and opening it reports what is wrong.
+    files in it. Raises LogFileError for a folder on disk that has no files. What cannot be listed, here or on
+    another machine, is returned as it is, and opening it reports what is wrong.
     """
     found: dict[Path, None] = {}
     for path in paths:
@@ -85,13 +85,14 @@ def expand_paths(paths: Sequence[Path], *, is_recursive: bool) -> tuple[Path, ..
 
 
 def _list_files(folder: Path) -> list[Path]:
-    def fail(error: OSError) -> NoReturn:
-        raise LogFileError(f"{error.filename}: {error.strerror}")
+    found: list[Path] = []
 
-    found = []
-    for name, folders, files in os.walk(folder, onerror=fail):
+    def keep(error: OSError) -> None:
+        found.append(Path(error.filename))
+
+    for name, folders, files in os.walk(folder, onerror=keep):
         folders[:] = sorted(each for each in folders if not each.startswith("."))
-        found += [Path(name, each) for each in sorted(files) if not each.startswith(".")]
+        found.extend(Path(name, each) for each in sorted(files) if not each.startswith("."))
     if not found:
         raise LogFileError(f"{folder}: there are no files in this folder")
     return found

@@ -3,6 +3,7 @@
 Only complete lines are read; anything after the last newline is left until its line is finished.
 """
 
+import errno
 import io
 import os
 import stat
@@ -312,6 +313,8 @@ def open_log(
                 yield reader
             return
         if path.is_dir():
+            if not os.access(path, os.R_OK | os.X_OK):
+                raise LogFileError(f"{path}: {os.strerror(errno.EACCES)}")
             raise LogFileError(
                 f"{path}: is a folder", hint="Name the log files in it, e.g. FOLDER/*.log, or give -r."
             )

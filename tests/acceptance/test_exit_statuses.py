@@ -122,14 +122,34 @@ def test_the_table_is_complete():
 @pytest.mark.study("ingest", "schema", "tapewise")
 def test_a_file_without_read_permission(tmp_path):
     (tmp_path / "secret.log").write_text(NFT)
-    (tmp_path / "secret.log").chmod(0)
-    command = [*TAPEWISE, "detect", "secret.log"]
+    done = run_without(tmp_path, "secret.log", "detect", "secret.log")
+    assert done.returncode == 1
+    assert done.stderr.startswith("tapewise: secret.log: Permission denied\n")
+
+
+@pytest.mark.study("ingest", "schema", "tapewise")
+def test_a_folder_without_read_permission_does_not_stop_the_others(tmp_path):
+    (tmp_path / "logs" / "secret").mkdir(parents=True)
+    (tmp_path / "logs" / "secret" / "a.log").write_text(NFT)
+    (tmp_path / "logs" / "good.log").write_text(NFT)
+    done = run_without(tmp_path, "logs/secret", "detect", "-r", "logs")
+    assert done.returncode == 1
+    assert "logs/good.log: nft" in done.stdout
+    assert "tapewise: logs/secret: Permission denied\n" in done.stderr
+    assert "1 of 2 files not examined" in done.stderr
+    assert "give -r" not in done.stderr
+
+
+def run_without(folder: Path, place: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a command in `folder` that may not read what is at `place`."""
+    (folder / place).chmod(0)
+    command = [*TAPEWISE, *arguments]
     if os.geteuid() == 0:  # root may read everything unless `setpriv` removes that right
         if shutil.which("setpriv") is None:
             pytest.skip("root may read everything, and there is no setpriv to take that away")
-        os.chown(tmp_path / "secret.log", 65534, 65534)
+        os.chown(folder / place, 65534, 65534)
         command = ["setpriv", "--bounding-set=-dac_override,-dac_read_search", *command]
     environment = os.environ | {"PYTHONPATH": str(TREE)}
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 1
-    assert done.stderr.startswith("tapewise: secret.log: Permission denied\n")
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    (folder / place).chmod(0o700)  # or the folder could not be removed
+    return done
