@@ -31,8 +31,6 @@ _PART_COLUMNS = {
     "pool": {"hit_ratio": "hit ratio", "miss_count": "misses"},
     "technology": {"mount_count": "mounts", "drive_h": "drive h", "used_ratio": "drives held"},
 }
-# Contention is a difference, so rounding may leave some of it where there was none.
-_LEAST_LOST_H = 0.001 / 3600
 # An option is best if it is not worse than any other in all of these.
 _JUDGED = ("lost_h", "put_wait_p95_s", "get_wait_p95_s", "miss_count")
 
@@ -71,10 +69,7 @@ def _tabulate(machine: Machine, names: Sequence[str], results: Sequence[Result])
         title: figures
         for title, figures in columns.items()
         if any(each.figures[figures[0]] is not None for each in results)
-        and (
-            not figures[0].startswith("lost_")
-            or any((each.figures[figures[0]] or 0) > _LEAST_LOST_H for each in results)
-        )
+        and (not figures[0].startswith("lost_") or any(each.figures[figures[0]] for each in results))
     }
     rows = [["", "lost h", "(quartiles)", *shown]]
     for number, name in enumerate(names):

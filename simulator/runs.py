@@ -54,6 +54,7 @@ from tapewise.simulator.worlds import find_windows, make_world
 SAMPLE_LIMIT = 1_000_000
 # A run handles this many events in about a tenth of a second.
 EVENTS_AT_A_TIME = 100_000
+LEAST_CONTENTION_S = 1e-6
 
 # Called with the simulated time in seconds and the number of jobs submitted so far.
 Progress = Callable[[float, int], None]
@@ -143,8 +144,10 @@ def _collect_jobs(world: World, trace: pl.DataFrame) -> pl.DataFrame:
     alone_s = jobs.staging_alone_s + jobs.transfer_alone_s
     columns = {name: spent[:, phase] for name, phase in WAITS.items()}
     columns["staging_s"], columns["transfer_s"] = jobs.staging_alone_s, jobs.transfer_alone_s
-    # Without contention, rounding leaves a small positive or negative difference.
-    columns["contention_s"] = np.maximum(spent[:, STAGING] + spent[:, TRANSFER] - alone_s, 0.0)
+    # Without contention, rounding leaves a small positive or negative difference. Moments are kept in
+    # microseconds, so less than one is none.
+    slowed_s = spent[:, STAGING] + spent[:, TRANSFER] - alone_s
+    columns["contention_s"] = np.where(slowed_s < LEAST_CONTENTION_S, 0.0, slowed_s)
     is_staged = jobs.is_staged & (jobs.stage_ended_s > 0)
     columns["stage_s"] = np.where(is_staged, jobs.stage_ended_s - jobs.stage_began_s, np.nan)
     columns["stage_began_s"] = np.where(is_staged, jobs.stage_began_s, np.nan)

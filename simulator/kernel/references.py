@@ -43,7 +43,7 @@ class _ReferenceModel(models.PrimitiveModel):
 class _Fields(AttributeTemplate):
     key = Reference
 
-    def generic_resolve(self, reference: Any, name: str) -> Any:  # type: ignore[override]  # it is declared as missing
+    def generic_resolve(self, reference: Any, name: str) -> Any:  # type: ignore[override]  # numba has no method
         fields = reference.named_tuple.fields
         return reference.named_tuple.types[fields.index(name)] if name in fields else None
 

@@ -340,7 +340,7 @@ sums AS (
         sum(round(waits.staging_s * 1e6)::bigint) AS staging_us,
         count(*) FILTER (WHERE waits.transfer_s > 0) AS transfer_count,
         sum(round(waits.transfer_s * 1e6)::bigint) AS transfer_us,
-        -- Contention is a difference: where there was none, rounding may leave some billionths of a second.
+        -- Where there was no contention, runs that were stored earlier may have some billionths of a second.
         count(*) FILTER (WHERE round(waits.contention_s * 1e6) > 0) AS contention_count,
         sum(round(waits.contention_s * 1e6)::bigint) AS contention_us
     FROM requests

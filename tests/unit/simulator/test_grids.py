@@ -324,8 +324,6 @@ def test_pools_of_the_disk_have_figures_and_columns_of_their_own():
     assert "others hit ratio  others misses" in text
     assert "none misses" in text
     assert "none hit ratio" not in text  # nothing is known of it
-    rounded = [replace(each, figures=each.figures | {"lost_contention_h": 1e-12}) for each in results]
-    assert text == "\n".join(describe_results(grid, rounded, is_trace=False))
     # Kept results have their figures in another order.
     kept = [replace(each, figures=dict(sorted(each.figures.items(), reverse=True))) for each in results]
     assert text == "\n".join(describe_results(grid, kept, is_trace=False))

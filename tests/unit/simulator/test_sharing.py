@@ -2,6 +2,7 @@
 
 import pytest
 
+from tapewise.simulator.results import TIME_COLUMNS
 from tapewise.simulator.runs import run_trace
 from tests.unit.simulator.builders import make_held, make_machine, make_ports, make_trace
 
@@ -21,6 +22,16 @@ def test_two_flows_on_one_chain_get_half_each_until_one_ends():
     assert run.jobs["ended_s"].to_list() == pytest.approx([4, 12])
     assert run.jobs["transfer_s"].to_list() == pytest.approx([2, 10])
     assert run.jobs["contention_s"].to_list() == pytest.approx([2, 2])
+
+
+def test_rounding_is_no_contention():
+    # Late in a year, a moment is exact to some billionths of a second. No two transfers meet.
+    jobs = [(3e7 + number * 100.1, "put", 1, number, 7 + number) for number in range(100)]
+    run = run_trace(make_machine(latency__put_s=0.1), make_trace(*jobs), seed=1)
+    assert run.jobs["contention_s"].to_list() == [0] * 100
+    spent_s = sum(run.jobs[name] for name in TIME_COLUMNS)
+    total_s = run.jobs["ended_s"] - run.jobs["submitted_s"]
+    assert spent_s.to_list() == pytest.approx(total_s.to_list(), abs=1e-6)
 
 
 @pytest.mark.parametrize(
