@@ -1126,7 +1126,7 @@ class Mart:
         hour_unknown_size_counts: Values = None,
         rate_bins: Values = None,
         rate_counts: Values = None,
-        ten_minutes: Values = None,
+        ten_minute_offsets: Values = None,
         ten_minute_counts: Values = None,
         ten_minute_marks: Values = None,
         rest_size_bins: Values = None,
@@ -1188,12 +1188,12 @@ class Mart:
                 unsaturated size, ascending (mart.histogram_bin); mart.histogram_value is within 1/128
                 of each rate in its bin
             rate_counts: for each of the bins, how many rates are in it
-            ten_minutes: the ten minutes of the local clock in which transfers ended, ascending: when
-                they begin, in minutes since 1970 (UTC); transfers of which only the day is known are in
-                none
-            ten_minute_counts: for each of the ten_minutes, how many transfers ended in it, failed ones
-                included
-            ten_minute_marks: the ten_minutes as 336 bits, one for each ten minutes from 16 hours before
+            ten_minute_offsets: the ten minutes of the local clock in which transfers ended, ascending:
+                how many minutes after the day begins in UTC they begin (negative if before it);
+                transfers of which only the day is known are in none
+            ten_minute_counts: for each of the ten_minute_offsets, how many transfers ended in it,
+                failed ones included
+            ten_minute_marks: the ten minutes as 336 bits, one for each ten minutes from 16 hours before
                 the day begins in UTC. bit_or joins those of several cells
             rest_size_bins: bins of the sizes (mart.size_bin) of those that did not fail and are not in
                 mart.size_cells, because their duration is unknown, zero or too coarse, or their size is
@@ -1426,6 +1426,7 @@ class Mart:
         size_bins: Values = None,
         size_bytes: Values = None,
         shortest_s: Values = None,
+        time_size_bins: Values = None,
         time_bins: Values = None,
         time_counts: Values = None,
         duration_s: Values = None,
@@ -1456,9 +1457,11 @@ class Mart:
             size_bins: bins of the sizes of the transfers (mart.size_bin), ascending
             size_bytes: for each of the size_bins, the bytes of its transfers
             shortest_s: for each of the size_bins, the seconds of the shortest transfer
-            time_bins: bins of size and duration together, ascending: 131072 times the bin of the size
-                (mart.size_bin), plus that of the duration (mart.histogram_bin)
-            time_counts: for each of the time_bins, how many transfers are in it
+            time_size_bins: a histogram of sizes and durations has pairs of bins, ascending; for each
+                pair, the bin of the size (mart.size_bin)
+            time_bins: for each pair, the bin of the duration (mart.histogram_bin); mart.histogram_value
+                is within 1/128 of each duration in its bin
+            time_counts: for each pair, how many transfers are in it
             duration_s: always null here; the duration itself in mart.selected_sizes, where a row is one
                 transfer
             starts_on: local date of the day, or of the first day of the month or year, in the archive's
@@ -2716,7 +2719,7 @@ class Mart:
         hour_unknown_size_counts: Values = None,
         rate_bins: Values = None,
         rate_counts: Values = None,
-        ten_minutes: Values = None,
+        ten_minute_offsets: Values = None,
         ten_minute_counts: Values = None,
         ten_minute_marks: Values = None,
         rest_size_bins: Values = None,
@@ -2776,12 +2779,12 @@ class Mart:
                 unsaturated size, ascending (mart.histogram_bin); mart.histogram_value is within 1/128
                 of each rate in its bin
             rate_counts: for each of the bins, how many rates are in it
-            ten_minutes: the ten minutes of the local clock in which transfers ended, ascending: when
-                they begin, in minutes since 1970 (UTC); transfers of which only the day is known are in
-                none
-            ten_minute_counts: for each of the ten_minutes, how many transfers ended in it, failed ones
-                included
-            ten_minute_marks: the ten_minutes as 336 bits, one for each ten minutes from 16 hours before
+            ten_minute_offsets: the ten minutes of the local clock in which transfers ended, ascending:
+                how many minutes after the day begins in UTC they begin (negative if before it);
+                transfers of which only the day is known are in none
+            ten_minute_counts: for each of the ten_minute_offsets, how many transfers ended in it,
+                failed ones included
+            ten_minute_marks: the ten minutes as 336 bits, one for each ten minutes from 16 hours before
                 the day begins in UTC. bit_or joins those of several cells
             rest_size_bins: bins of the sizes (mart.size_bin) of those that did not fail and are not in
                 mart.size_cells, because their duration is unknown, zero or too coarse, or their size is
@@ -4413,11 +4416,11 @@ class Mart:
         *,
         value: float,
     ) -> pl.DataFrame:
-        """The number of the bin (0 to 131,071); null for null.
+        """The number of the bin (0 to 32,767); null for null.
 
         The bin of a number in the histograms of mart.day_cells. Each factor of two has 64 bins of equal
-        width, and numbers up to 0 are in bin 0, so larger numbers are in later bins. Loads compute the
-        same, to the bit.
+        width. Larger numbers are in later bins. Numbers up to 2^-256 (8.6e-78) are in bin 0, and the
+        last bin also has all numbers from 2^256 on. Loads compute the same, to the bit.
 
         Args:
             value: the number
@@ -4438,7 +4441,7 @@ class Mart:
         """The middle of the bin, 0 for bin 0; null for null.
 
         The number that represents a bin of mart.histogram_bin. It is the middle of the bin, and so
-        within 1/128 (0.8 %) of each positive number in it.
+        within 1/128 (0.8 %) of each number in it, unless it is the first or the last bin.
 
         Args:
             bin: the number of the bin
@@ -9301,12 +9304,12 @@ class Mart:
                 unsaturated size, ascending (mart.histogram_bin); mart.histogram_value is within 1/128
                 of each rate in its bin
             rate_counts: for each of the bins, how many rates are in it
-            ten_minutes: the ten minutes of the local clock in which transfers ended, ascending: when
-                they begin, in minutes since 1970 (UTC); transfers of which only the day is known are in
-                none
-            ten_minute_counts: for each of the ten_minutes, how many transfers ended in it, failed ones
-                included
-            ten_minute_marks: the ten_minutes as 336 bits, one for each ten minutes from 16 hours before
+            ten_minute_offsets: the ten minutes of the local clock in which transfers ended, ascending:
+                how many minutes after the day begins in UTC they begin (negative if before it);
+                transfers of which only the day is known are in none
+            ten_minute_counts: for each of the ten_minute_offsets, how many transfers ended in it,
+                failed ones included
+            ten_minute_marks: the ten minutes as 336 bits, one for each ten minutes from 16 hours before
                 the day begins in UTC. bit_or joins those of several cells
             rest_size_bins: bins of the sizes (mart.size_bin) of those that did not fail and are not in
                 mart.size_cells, because their duration is unknown, zero or too coarse, or their size is
@@ -9976,6 +9979,7 @@ class Mart:
             size_bins: as in mart.size_cells
             size_bytes: as in mart.size_cells
             shortest_s: as in mart.size_cells
+            time_size_bins: as in mart.size_cells
             time_bins: as in mart.size_cells
             time_counts: as in mart.size_cells
             duration_s: seconds of the transfer with a client or if exact, otherwise null
@@ -10594,6 +10598,7 @@ class Mart:
         size_bins: Values = None,
         size_bytes: Values = None,
         shortest_s: Values = None,
+        time_size_bins: Values = None,
         time_bins: Values = None,
         time_counts: Values = None,
         duration_s: Values = None,
@@ -10624,9 +10629,11 @@ class Mart:
             size_bins: bins of the sizes of the transfers (mart.size_bin), ascending
             size_bytes: for each of the size_bins, the bytes of its transfers
             shortest_s: for each of the size_bins, the seconds of the shortest transfer
-            time_bins: bins of size and duration together, ascending: 131072 times the bin of the size
-                (mart.size_bin), plus that of the duration (mart.histogram_bin)
-            time_counts: for each of the time_bins, how many transfers are in it
+            time_size_bins: a histogram of sizes and durations has pairs of bins, ascending; for each
+                pair, the bin of the size (mart.size_bin)
+            time_bins: for each pair, the bin of the duration (mart.histogram_bin); mart.histogram_value
+                is within 1/128 of each duration in its bin
+            time_counts: for each pair, how many transfers are in it
             duration_s: always null here; the duration itself in mart.selected_sizes, where a row is one
                 transfer
             starts_on: local date of the day, or of the first day of the month or year, in the archive's
@@ -10636,7 +10643,7 @@ class Mart:
 
         In SQL:
 
-            SELECT starts_on, interface, direction, time_bins, time_counts
+            SELECT starts_on, interface, direction, time_size_bins, time_bins, time_counts
             FROM mart.size_cells
             WHERE archive = 'llnl' AND span = 'month'
             ORDER BY starts_on, interface, direction

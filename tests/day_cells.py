@@ -19,7 +19,7 @@ _PLACED = f"""
         size_bytes, (SELECT size_bytes WHERE NOT is_failed) AS moved_bytes,
         (SELECT round((duration_s * 1e6)) WHERE NOT is_failed)::bigint AS moved_us,
         rate, CASE WHEN rate > 0 THEN
-            (1023 + exponent) * 64 + floor((rate / power(2::float8, exponent) - 1) * 64)::integer
+            greatest((256 + exponent) * 64 + floor((rate / power(2::float8, exponent) - 1) * 64)::integer, 0)
             WHEN rate <= 0 THEN 0 END AS bin,
         ended_at, duration_s, timezone, ended_local
     FROM (
@@ -93,7 +93,7 @@ _RECOUNT = f"""
     ),
     ten_counts AS (SELECT cell, at, count(*) AS n FROM tens GROUP BY cell, at),
     ten_arrays AS (
-        SELECT cell, array_agg((extract(epoch FROM at) / 60)::integer ORDER BY at) AS ten_minutes,
+        SELECT cell, array_agg((extract(epoch FROM at) / 60)::integer ORDER BY at) AS minutes,
             array_agg(n ORDER BY at) AS ten_minute_counts,
             array_agg(div(extract(epoch FROM at), 600) + 96) AS sixths
         FROM ten_counts GROUP BY cell
@@ -146,7 +146,10 @@ _RECOUNT = f"""
             coalesce(failed, '{{}}') AS hour_failed_counts, coalesce(bytes, '{{}}') AS hour_size_bytes,
             coalesce(unknown, '{{}}') AS hour_unknown_size_counts, coalesce(bins, '{{}}') AS rate_bins,
             coalesce(bin_arrays.n, '{{}}') AS rate_counts, largest, longest,
-            coalesce(ten_minutes, '{{}}') AS ten_minutes,
+            ARRAY(
+                SELECT minute - (day - date '1970-01-01') * 1440 FROM unnest(minutes) AS minute
+                ORDER BY minute
+            ) AS ten_minute_offsets,
             coalesce(ten_minute_counts, '{{}}') AS ten_minute_counts,
             (
                 SELECT string_agg(
@@ -177,8 +180,9 @@ _SIZES = f"""
                 SELECT count(*) FROM unnest('{{1,2,5}}'::int[]) AS digit
                 WHERE digit <= left(size_bytes::text, 1)::int
             ) END::int AS size_bin,
-            (1023 + power_of_2) * 64 + floor((duration_s / power(2::float8, power_of_2) - 1) * 64)::int
-                AS duration_bin
+            greatest(
+                (256 + power_of_2) * 64 + floor((duration_s / power(2::float8, power_of_2) - 1) * 64)::int, 0
+            ) AS duration_bin
         FROM placed
         CROSS JOIN LATERAL (VALUES
             ('day', day), ('month', make_date(extract(year FROM day)::int, extract(month FROM day)::int, 1)),
@@ -215,14 +219,15 @@ _SIZES = f"""
         SELECT cell, size_bin, duration_bin, count(*) AS n FROM measured GROUP BY cell, size_bin, duration_bin
     ),
     time_arrays AS (
-        SELECT cell, array_agg(size_bin * 131072 + duration_bin ORDER BY size_bin, duration_bin) AS time_bins,
+        SELECT cell, array_agg(size_bin ORDER BY size_bin, duration_bin) AS time_size_bins,
+            array_agg(duration_bin ORDER BY size_bin, duration_bin) AS time_bins,
             array_agg(n ORDER BY size_bin, duration_bin) AS time_counts
         FROM by_time GROUP BY cell
     ),
     recount AS (
         SELECT source_id, interface, direction, class_of_service, client_id, span, starts_on, first_on,
             last_on,
-            size_bins, size_bytes, shortest_s, time_bins, time_counts
+            size_bins, size_bytes, shortest_s, time_bins, time_counts, time_size_bins
         FROM spans JOIN size_arrays USING (cell) JOIN time_arrays USING (cell)
     )
 """
@@ -238,7 +243,8 @@ WRONG_SPANS = """
         FROM core.size_cells CROSS JOIN LATERAL (
             SELECT number, bytes, shortest, NULL::int AS n
             FROM unnest(size_bins, size_bytes, shortest_s) AS part (number, bytes, shortest)
-            UNION ALL SELECT number, NULL, NULL, n FROM unnest(time_bins, time_counts) AS part (number, n)
+            UNION ALL SELECT size_bin * 32768 + time_bin, NULL, NULL, n
+            FROM unnest(time_size_bins, time_bins, time_counts) AS part (size_bin, time_bin, n)
         ) AS entry
     ), sums AS (
         SELECT replace(span, 'day', 'month') AS span, span = 'day' AS is_below, route_id, starts_on, number,
@@ -269,7 +275,7 @@ _WRITTEN = """
     unknown_size_count, unknown_duration_count, ambiguous_count, day_only_count, coarse_count,
     below_clock_count, flagged_saturated_count, inconsistent_count, rated_size_bytes, rated_duration_us,
     hours, hour_transfer_counts, hour_failed_counts, hour_size_bytes, hour_unknown_size_counts,
-    rate_bins, rate_counts, largest, longest, ten_minutes, ten_minute_counts, rest_size_bins,
+    rate_bins, rate_counts, largest, longest, ten_minute_offsets, ten_minute_counts, rest_size_bins,
     rest_size_counts, rest_saturated_counts, rest_size_bytes
 """
 
@@ -295,7 +301,7 @@ def fill_day_cells(connection: psycopg.Connection) -> None:
         WITH {_SIZES}
         INSERT INTO core.size_cells
         SELECT routes.id, span, starts_on, first_on, last_on, size_bins, size_bytes, shortest_s, time_bins,
-            time_counts
+            time_counts, time_size_bins
         FROM recount JOIN core.routes USING (source_id, interface, direction)
         WHERE routes.class_of_service IS NOT DISTINCT FROM recount.class_of_service
             AND routes.client_id IS NOT DISTINCT FROM recount.client_id
@@ -314,7 +320,7 @@ def add_day_cell(connection: psycopg.Connection, source_id: int, row: Mapping[st
         "direction": "get",
         "class_of_service": None,
         "client": None,
-        "ten_minutes": [],
+        "ten_minute_offsets": [],
     } | row
     connection.execute(
         f"""
@@ -330,8 +336,8 @@ def add_day_cell(connection: psycopg.Connection, source_id: int, row: Mapping[st
         )
         INSERT INTO core.day_cells ({_WRITTEN})
         SELECT id, %(day)s::date, %(transfer_count)s, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-            '{{}}', '{{}}', '{{}}', '{{}}', '{{}}', '{{}}', '{{}}', NULL, NULL, %(ten_minutes)s::integer[],
-            '{{}}', '{{}}', '{{}}', '{{}}', '{{}}'
+            '{{}}', '{{}}', '{{}}', '{{}}', '{{}}', '{{}}', '{{}}', NULL, NULL,
+            %(ten_minute_offsets)s::smallint[], '{{}}', '{{}}', '{{}}', '{{}}', '{{}}'
         FROM made
         """,
         values,

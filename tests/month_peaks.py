@@ -6,7 +6,8 @@ import psycopg
 _FOUND = """
     entries AS (
         SELECT archive_id, make_date(extract(year FROM day)::int, extract(month FROM day)::int, 1) AS month,
-            interface, direction, class_of_service, day_cells.ten_minutes[place] AS begin,
+            interface, direction, class_of_service,
+            (day - date '1970-01-01') * 1440 + ten_minute_offsets[place] AS begin,
             ten_minute_counts[place] AS entry_count
         FROM core.day_cells JOIN core.routes ON routes.id = route_id AND client_id IS NULL
         JOIN ledger.sources ON sources.id = source_id

@@ -57,7 +57,7 @@ _RECOUNT = f"""
     ),
     binned AS (
         SELECT cell, quantity, CASE WHEN value > 0 THEN
-            (1023 + exponent) * 64 + floor((value / power(2::float8, exponent) - 1) * 64)::integer
+            greatest((256 + exponent) * 64 + floor((value / power(2::float8, exponent) - 1) * 64)::integer, 0)
             ELSE 0 END AS bin, count(*) AS n
         FROM quantities CROSS JOIN LATERAL (
             SELECT floor(log(greatest(value, 1e-300)) / log(2))::integer AS guess

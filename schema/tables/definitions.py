@@ -1,10 +1,13 @@
-"""The parts of the schema that SQLAlchemy's metadata cannot express: schemas, functions, grants.
+"""The parts of the schema that SQLAlchemy's metadata cannot express: schemas, storage, functions, grants.
 
-Like the tables, `SCHEMAS`, `FUNCTIONS` and `GRANTS` must give the same schema as the migrations. The
-migrations have their own copy, because a published revision never changes.
+Like the tables, `SCHEMAS`, `STORAGE`, `FUNCTIONS` and `GRANTS` must give the same schema as the migrations.
+The migrations have their own copy, because a published revision never changes.
 """
 
+import sqlalchemy as sa
+
 from tapewise.schema.access.roles import LOADER
+from tapewise.schema.tables.derived import ARRAYS_IN_ROWS
 
 SCHEMAS = """
 CREATE SCHEMA ledger;
@@ -12,18 +15,24 @@ CREATE SCHEMA core;
 CREATE SCHEMA studies;
 
 -- A column of a table is computed by this function, so it comes first. No local day is outside the 56 hours.
-CREATE FUNCTION core.mark_ten_minutes(day date, ten_minutes integer[]) RETURNS bit
+CREATE FUNCTION core.mark_ten_minutes(ten_minute_offsets smallint[]) RETURNS bit
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $function$
-            SELECT coalesce(bit_or(set_bit(B'0'::bit(336), after / 10, 1)), B'0'::bit(336))
-            FROM unnest(ten_minutes) AS minute
-            CROSS JOIN LATERAL (
-                SELECT minute - ((day - date '1970-01-01') * 1440 - 960) AS after
-            ) AS placed
-            WHERE after BETWEEN 0 AND 3359
+            SELECT coalesce(bit_or(set_bit(B'0'::bit(336), (minute + 960) / 10, 1)), B'0'::bit(336))
+            FROM unnest(ten_minute_offsets) AS minute
+            WHERE minute BETWEEN -960 AND 2399
         $function$;
-COMMENT ON FUNCTION core.mark_ten_minutes(date, integer[]) IS
+COMMENT ON FUNCTION core.mark_ten_minutes(smallint[]) IS
     'One bit for each ten minutes of 56 hours, from 16 hours before the day begins in UTC';
 """
+
+STORAGE = "".join(
+    f"ALTER TABLE {table} ALTER {column.name} SET STORAGE main;\n"
+    for table in ARRAYS_IN_ROWS
+    for column in table.columns
+    if isinstance(column.type, sa.ARRAY)
+)
+# Otherwise PostgreSQL would compress these 50 bytes, or move them to another table, before any array.
+STORAGE += "ALTER TABLE core.day_cells ALTER ten_minute_marks SET STORAGE plain;\n"
 
 # CREATE TABLE ... PARTITION OF would lock out readers of the parent, and the load that is waiting
 # for the partition. Creating a separate table and attaching it needs a lock that blocks neither.
@@ -371,8 +380,8 @@ COMMENT ON FUNCTION core.drop_unused_source(integer) IS
 """
 
 GRANTS = f"""
-REVOKE ALL ON FUNCTION core.mark_ten_minutes(date, integer[]) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION core.mark_ten_minutes(date, integer[]) TO {LOADER};
+REVOKE ALL ON FUNCTION core.mark_ten_minutes(smallint[]) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION core.mark_ten_minutes(smallint[]) TO {LOADER};
 REVOKE ALL ON FUNCTION core.make_partitions(text, date[]) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION core.make_partitions(text, date[]) TO {LOADER};
 REVOKE ALL ON FUNCTION core.analyze_archives() FROM PUBLIC;

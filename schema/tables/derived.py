@@ -292,6 +292,10 @@ def _array(name: str, of: type[sa.Numeric[Any] | sa.Integer]) -> sa.Column[Any]:
     return sa.Column(name, sa.ARRAY(of), nullable=False)
 
 
+# Arrays of cells are compressed and stay in their rows (`definitions.STORAGE`): in a table of their own, they
+# would take more space, and a load more time.
+_IN_ROWS: dict[str, Any] = {"postgresql_with": {"toast_tuple_target": 1024}}
+
 day_cells = sa.Table(
     "day_cells",
     metadata,
@@ -319,35 +323,37 @@ day_cells = sa.Table(
     # The hours with transfers, ascending, and in the other arrays a sum for each of them. Transfers of which
     # only the day is known are in none.
     _array("hours", sa.SmallInteger),
-    _array("hour_transfer_counts", sa.BigInteger),
-    _array("hour_failed_counts", sa.BigInteger),
+    _array("hour_transfer_counts", sa.Integer),
+    _array("hour_failed_counts", sa.Integer),
     _array("hour_size_bytes", sa.Numeric),
-    _array("hour_unknown_size_counts", sa.BigInteger),
+    _array("hour_unknown_size_counts", sa.Integer),
     # A histogram of the rates: the bins with transfers, ascending, and how many are in each of them.
-    _array("rate_bins", sa.Integer),
-    _array("rate_counts", sa.BigInteger),
+    _array("rate_bins", sa.SmallInteger),
+    _array("rate_counts", sa.Integer),
     # The largest file of those that did not fail: its bytes, its end (microseconds since 1970, negative so
     # that the earliest of equal ones is the greatest array), 1 if its size is saturated, and 1 if only its
     # day is known. The longest transfer: its seconds, its end, and 1 if only its day is known.
     sa.Column("largest", sa.ARRAY(sa.BigInteger)),
     sa.Column("longest", sa.ARRAY(DOUBLE_PRECISION)),
-    # When the ten minutes with transfers begin, in minutes since 1970, and how many ended in each of them.
-    _array("ten_minutes", sa.Integer),
+    # When the ten minutes with transfers begin, in minutes after the day begins in UTC, ascending, and how
+    # many ended in each of them.
+    _array("ten_minute_offsets", sa.SmallInteger),
     _array("ten_minute_counts", sa.Integer),
+    # Transfers that did not fail and have a size, but are not in `size_cells`: the bins of size, as there,
+    # ascending, and for each of them how many there are, how many sizes are saturated, and the bytes.
+    _array("rest_size_bins", sa.SmallInteger),
+    _array("rest_size_counts", sa.Integer),
+    _array("rest_saturated_counts", sa.Integer),
+    _array("rest_size_bytes", sa.Numeric),
     # The ten minutes with transfers as bits. Those of several cells are combined faster than arrays.
     sa.Column(
         "ten_minute_marks",
         BIT(336),
-        sa.Computed("core.mark_ten_minutes(day, ten_minutes)", persisted=True),
+        sa.Computed("core.mark_ten_minutes(ten_minute_offsets)", persisted=True),
         nullable=False,
     ),
-    # Transfers that did not fail and have a size, but are not in `size_cells`: the bins of size, as there,
-    # ascending, and for each of them how many there are, how many sizes are saturated, and the bytes.
-    _array("rest_size_bins", sa.SmallInteger),
-    _array("rest_size_counts", sa.BigInteger),
-    _array("rest_saturated_counts", sa.BigInteger),
-    _array("rest_size_bytes", sa.Numeric),
     schema="core",
+    **_IN_ROWS,
     comment="One row per route and local day of its archive with transfers; derived",
 )
 
@@ -364,9 +370,10 @@ rate_months = sa.Table(
     _sum("rated_count"),
     sa.Column("rated_size_bytes", sa.Numeric, nullable=False),
     _sum("rated_duration_us"),
-    _array("rate_bins", sa.Integer),
-    _array("rate_counts", sa.BigInteger),
+    _array("rate_bins", sa.SmallInteger),
+    _array("rate_counts", sa.Integer),
     schema="core",
+    **_IN_ROWS,
     comment="One row per route and local month of its archive with rates; derived",
 )
 
@@ -387,6 +394,7 @@ hour_months = sa.Table(
     _array("size_bytes", sa.Numeric),
     _array("unknown_size_counts", sa.BigInteger),
     schema="core",
+    **_IN_ROWS,
     comment="One row per route and local month of its archive with transfers at known hours; derived",
 )
 
@@ -400,8 +408,8 @@ month_peaks = sa.Table(
     sa.Column("interface", sa.Text),
     sa.Column("direction", sa.Text),
     sa.Column("class_of_service", sa.Text),
-    # How many transfers ended in the busiest ten minutes, and when these begin, as in `day_cells`. Of equally
-    # busy ones, the first.
+    # How many transfers ended in the busiest ten minutes, and when these begin, in minutes since 1970. Of
+    # equally busy ones, the first.
     _sum("transfer_count"),
     sa.Column("ten_minutes", sa.Integer, nullable=False),
     sa.UniqueConstraint(
@@ -432,12 +440,14 @@ size_cells = sa.Table(
     _array("size_bins", sa.SmallInteger),
     _array("size_bytes", sa.Numeric),
     sa.Column("shortest_s", sa.ARRAY(DOUBLE_PRECISION), nullable=False),
-    # A histogram of sizes and durations: the bins with transfers, ascending (2^17 times the bin of the size,
-    # plus that of the duration), and how many are in each of them.
-    _array("time_bins", sa.Integer),
+    # A histogram of sizes and durations, by pairs of bins, ascending: the bin of the duration, how many
+    # transfers there are, and the bin of the size.
+    _array("time_bins", sa.SmallInteger),
     _array("time_counts", sa.Integer),
+    _array("time_size_bins", sa.SmallInteger),
     sa.CheckConstraint("span in ('day', 'month', 'year')", name="span"),
     schema="core",
+    **_IN_ROWS,
     comment="One row per route and local day, month or year with sizes and durations; derived",
 )
 
@@ -453,14 +463,15 @@ request_cells = sa.Table(
     _sum("below_clock_count"),
     _sum("negative_count"),
     # Histograms: the bins that have requests, ascending, and how many are in each of them.
-    _array("size_bins", sa.Integer),
-    _array("size_counts", sa.BigInteger),
-    _array("duration_bins", sa.Integer),
-    _array("duration_counts", sa.BigInteger),
-    _array("wait_bins", sa.Integer),
-    _array("wait_counts", sa.BigInteger),
+    _array("size_bins", sa.SmallInteger),
+    _array("size_counts", sa.Integer),
+    _array("duration_bins", sa.SmallInteger),
+    _array("duration_counts", sa.Integer),
+    _array("wait_bins", sa.SmallInteger),
+    _array("wait_counts", sa.Integer),
     sa.CheckConstraint("span in ('day', 'month', 'year')", name="span"),
     schema="core",
+    **_IN_ROWS,
     comment="One row per route and local day, month or year with requests; derived",
 )
 
@@ -475,9 +486,10 @@ hit_cells = sa.Table(
     # What the logs say about where a file was, as numbers (`HIT_CODE` in `schema/writing/hit_cells.py`) that
     # are ascending, and for each of them how many gets there are, and their bytes.
     _array("codes", sa.BigInteger),
-    _array("get_counts", sa.BigInteger),
+    _array("get_counts", sa.Integer),
     _array("size_bytes", sa.Numeric),
     schema="core",
+    **_IN_ROWS,
     comment="One row per route and local day of its archive with gets; derived",
 )
 
@@ -491,10 +503,11 @@ user_cells = sa.Table(
     # The users with requests that moved a file and did not fail, ascending, and for each of them how many
     # there are, and their bytes. The name of a user may be forgotten, but the number stays.
     _array("user_ids", sa.Integer),
-    _array("request_counts", sa.BigInteger),
+    _array("request_counts", sa.Integer),
     _array("size_bytes", sa.Numeric),
     sa.CheckConstraint("span in ('day', 'month', 'year')", name="span"),
     schema="core",
+    **_IN_ROWS,
     comment="One row per route and local day, month or year with requests of known users; derived",
 )
 
@@ -508,10 +521,11 @@ open_cells = sa.Table(
     # Codes of open times, ascending, and for each of them how many requests that did not fail have it, and
     # the sum of their open times. `mart.open_entries` takes codes apart.
     _array("codes", sa.BigInteger),
-    _array("request_counts", sa.BigInteger),
+    _array("request_counts", sa.Integer),
     _array("open_us", sa.Numeric),
     sa.CheckConstraint("span in ('day', 'month', 'year')", name="span"),
     schema="core",
+    **_IN_ROWS,
     comment="One row per route and local day, month or year with open times; derived",
 )
 
@@ -532,5 +546,12 @@ stage_cells = sa.Table(
     _array("failed_counts", sa.BigInteger),
     sa.CheckConstraint("span in ('day', 'month', 'year')", name="span"),
     schema="core",
+    **_IN_ROWS,
     comment="One row per route and local day, month or year with stages; derived",
+)
+
+# The tables whose arrays stay in their rows.
+ARRAYS_IN_ROWS = (
+    *(day_cells, rate_months, hour_months, size_cells, request_cells),
+    *(hit_cells, user_cells, open_cells, stage_cells),
 )

@@ -270,7 +270,7 @@ file_days = sa.Table(
     sa.Column("overwritten_bytes", sa.Numeric, nullable=False),
     # A histogram of the ages of data that was read: the bins with gets, ascending, and in the other arrays
     # a sum for each of them. The last bin is null for gets of data of unknown age.
-    sa.Column("age_bins", ARRAY(sa.Integer), nullable=False),
+    sa.Column("age_bins", ARRAY(sa.SmallInteger), nullable=False),
     sa.Column("age_get_counts", ARRAY(sa.BigInteger), nullable=False),
     sa.Column("age_unknown_size_counts", ARRAY(sa.BigInteger), nullable=False),
     sa.Column("age_bytes", ARRAY(sa.Numeric), nullable=False),

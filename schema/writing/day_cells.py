@@ -27,11 +27,12 @@ from tapewise.schema.writing.rate_months import add_rate_months, remake_rate_mon
 from tapewise.schema.writing.routes import add_routes, drop_unused_routes, number_cells
 from tapewise.schema.writing.size_cells import add_size_days, drop_size_days
 
+_DAY_MINUTES = 1440
 # The columns of the sums that become arrays, in the order of these.
 _ELEMENTS = (
     ("hour", "transfer_count", "failed_count", "size_bytes", "unknown_size_count"),
     ("rate_bin", "rate_count"),
-    ("ten_minutes", "ten_minute_count"),
+    ("ten_minute_offset", "ten_minute_count"),
     ("rest_size_bin", "rest_size_count", "rest_saturated_count", "rest_size_bytes"),
 )
 
@@ -44,6 +45,7 @@ def add_days(connection: psycopg.Connection, source_id: int, sums: Iterable[DayS
     hours = pl.concat([part.hours for part in parts]).group_by(*CELL, "hour").agg(pl.col(SUMS.keys()).sum())
     rates = pl.concat([part.rates for part in parts]).group_by(*CELL, "rate_bin").agg(pl.all().sum())
     tens = pl.concat([part.ten_minutes for part in parts])
+    offset = pl.col("ten_minutes") - pl.col("day").to_physical() * _DAY_MINUTES
     rests = pl.concat([part.rests for part in parts])
     cells, packed = _make_cells(
         source_id,
@@ -51,7 +53,7 @@ def add_days(connection: psycopg.Connection, source_id: int, sums: Iterable[DayS
         (
             hours,
             rates,
-            tens.group_by(*CELL, "ten_minutes").agg(pl.all().sum()),
+            tens.group_by(*CELL, ten_minute_offset=offset).agg(pl.col("ten_minute_count").sum()),
             rests.group_by(*CELL, "rest_size_bin").agg(pl.all().sum()),
         ),
         [pl.concat([part.largest for part in parts]), pl.concat([part.longest for part in parts])],

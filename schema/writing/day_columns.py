@@ -25,17 +25,17 @@ SUMS = {
 # The arrays of a cell, each after the column that its elements are numbered by.
 HOUR_ARRAYS = {
     "hours": "smallint",
-    "hour_transfer_counts": "bigint",
-    "hour_failed_counts": "bigint",
+    "hour_transfer_counts": "integer",
+    "hour_failed_counts": "integer",
     "hour_size_bytes": "numeric",
-    "hour_unknown_size_counts": "bigint",
+    "hour_unknown_size_counts": "integer",
 }
-RATE_ARRAYS = {"rate_bins": "integer", "rate_counts": "bigint"}
-TEN_MINUTE_ARRAYS = {"ten_minutes": "integer", "ten_minute_counts": "integer"}
+RATE_ARRAYS = {"rate_bins": "smallint", "rate_counts": "integer"}
+TEN_MINUTE_ARRAYS = {"ten_minute_offsets": "smallint", "ten_minute_counts": "integer"}
 REST_ARRAYS = {
     "rest_size_bins": "smallint",
-    "rest_size_counts": "bigint",
-    "rest_saturated_counts": "bigint",
+    "rest_size_counts": "integer",
+    "rest_saturated_counts": "integer",
     "rest_size_bytes": "numeric",
 }
 # The greatest of these is kept. Arrays are compared by their first elements, then by the next.
@@ -43,14 +43,19 @@ MAXIMA = {"largest": "bigint[]", "longest": "double precision[]"}
 
 
 def merge_arrays(
-    arrays: Mapping[str, str], totals: Mapping[str, str] | None = None, *, counts: Sequence[str] = ()
+    arrays: Mapping[str, str],
+    totals: Mapping[str, str] | None = None,
+    *,
+    counts: Sequence[str] = (),
+    number_count: int = 1,
 ) -> str:
     """SQL that sets arrays (names and types) to those held and those added together.
 
-    The first array numbers the elements. Elements with the same number are added up, or combined by what
-    `totals` names. If `counts` names arrays, elements that add up to 0 in all of these are left out.
+    The first arrays, as many as `number_count`, number the elements. Elements with the same numbers are added
+    up, or combined by what `totals` names. If `counts` names arrays, elements that add up to 0 in all of
+    these are left out.
     """
-    number, *others = arrays
+    number, others = ", ".join([*arrays][:number_count]), [*arrays][number_count:]
     held, added = (
         ", ".join(f"unnest({row}.{name}) AS {name}" for name in arrays) for row in ("held", "excluded")
     )

@@ -163,7 +163,7 @@ def _sum_by_time(placed: pl.DataFrame, moved: pl.Expr) -> pl.DataFrame:
 def _count_rates(placed: pl.DataFrame) -> pl.DataFrame:
     rated = placed.select("cell", "rate").drop_nulls("rate")
     return count_bins(rated["cell"], find_bins(rated["rate"])).select(
-        "cell", rate_bin=pl.col("bin").cast(pl.Int32), rate_count="bin_count"
+        "cell", rate_bin=pl.col("bin").cast(pl.Int16), rate_count="bin_count"
     )
 
 

@@ -40,7 +40,7 @@ LONGEST_OPEN_S = 10
 SIZE_CLASSES = (2_000_000, 200_000_000, 1_000_000_001)
 
 _CELL = ("source_id", *ROUTE, "day")
-_ARRAYS = {"codes": "bigint", "get_counts": "bigint", "size_bytes": "numeric"}
+_ARRAYS = {"codes": "bigint", "get_counts": "integer", "size_bytes": "numeric"}
 _COLUMNS = {"staged_count": "bigint"} | {name: f"{kind}[]" for name, kind in _ARRAYS.items()}
 _ADD = (
     write_addition("hit_cells", {"day": "date"}, _COLUMNS)

@@ -31,7 +31,8 @@ _ADD = """
         SELECT row_number() OVER () AS number, route_ids FROM groups GROUP BY route_ids
     ), parts AS MATERIALIZED (
         SELECT route_id, date_trunc('month', day::timestamp)::date AS month,
-            unnest(day_cells.ten_minutes) AS ten_minutes, unnest(ten_minute_counts) AS transfer_count
+            (day - date '1970-01-01') * 1440 + unnest(ten_minute_offsets) AS ten_minutes,
+            unnest(ten_minute_counts) AS transfer_count
         FROM core.day_cells
         WHERE route_id IN (SELECT unnest(route_ids) FROM sets) AND {days}
     ), sums AS (

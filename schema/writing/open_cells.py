@@ -34,7 +34,7 @@ OPEN_CODE = {
 _ROUTE = ("source_id", *ROUTE)
 _CELL = (*_ROUTE, "span", "starts_on")
 _SUMS = ("request_count", "open_us")
-_ARRAYS = {"codes": "bigint", "request_counts": "bigint", "open_us": "numeric"}
+_ARRAYS = {"codes": "bigint", "request_counts": "integer", "open_us": "numeric"}
 _ADD = (
     write_addition(
         "open_cells",

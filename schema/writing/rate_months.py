@@ -43,7 +43,7 @@ _REMAKE = """
         WHERE source_id = %(source_id)s AND client_id IS NULL AND rate_bins <> '{}' AND day >= %(since)s
             AND date_trunc('month', day::timestamp)::date <= %(until)s
     ), bins AS (
-        SELECT route_id, month, bin, sum(n)::bigint AS n
+        SELECT route_id, month, bin, sum(n)::integer AS n
         FROM days, unnest(rate_bins, rate_counts) AS part (bin, n)
         GROUP BY route_id, month, bin
     ), histograms AS (

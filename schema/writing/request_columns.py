@@ -6,7 +6,7 @@ from tapewise.schema.writing.routes import write_addition
 COUNTS = ("request_count", "below_clock_count", "negative_count")
 # The quantities of which a cell has histograms, by the columns with their values.
 HISTOGRAMS = {"size": "size_bytes", "duration": "duration_s", "wait": "waited_s"}
-ARRAYS = {name: {f"{name}_bins": "integer", f"{name}_counts": "bigint"} for name in HISTOGRAMS}
+ARRAYS = {name: {f"{name}_bins": "smallint", f"{name}_counts": "integer"} for name in HISTOGRAMS}
 COLUMNS = dict.fromkeys(COUNTS, "bigint") | {
     column: f"{kind}[]" for arrays in ARRAYS.values() for column, kind in arrays.items()
 }
@@ -38,7 +38,7 @@ REMAKE = """
         WHERE source_id = %(source_id)s AND span = %(below)s AND starts_on >= %(starts_on)s
     ), parts AS (
         SELECT route_id, request_count, below_clock_count, negative_count,
-            NULL AS quantity, NULL::integer AS bin, NULL::bigint AS n
+            NULL AS quantity, NULL::smallint AS bin, NULL::integer AS n
         FROM cells
         UNION ALL SELECT route_id, 0, 0, 0, 'size', unnest(size_bins), unnest(size_counts) FROM cells
         UNION ALL SELECT route_id, 0, 0, 0, 'duration', unnest(duration_bins), unnest(duration_counts)
@@ -46,7 +46,7 @@ REMAKE = """
         UNION ALL SELECT route_id, 0, 0, 0, 'wait', unnest(wait_bins), unnest(wait_counts) FROM cells
     ), sums AS (
         SELECT route_id, sum(request_count) AS request_count, sum(below_clock_count) AS below_clock_count,
-            sum(negative_count) AS negative_count, quantity, bin, sum(n)::bigint AS n
+            sum(negative_count) AS negative_count, quantity, bin, sum(n)::integer AS n
         FROM parts GROUP BY route_id, quantity, bin
     )
     SELECT route_id, %(span)s, %(starts_on)s, sum(request_count), sum(below_clock_count), sum(negative_count),

@@ -15,9 +15,10 @@ from tapewise.schema.writing.cells import find_local
 
 MINUTE_US = 60_000_000
 # A bin of a histogram is the exponent of a float and the first six binary digits behind it: 64 bins for each
-# factor of two. The middle of a bin is within 1/128 of each number in it. `mart.histogram_bin` and
-# `mart.histogram_value` compute the same.
-BIN_SHIFT = 46
+# factor of two. The middle of a bin is within 1/128 of each number in it. They are counted from 2^-256, so
+# that 15 bits are enough. `mart.histogram_bin` and `mart.histogram_value` compute the same.
+BIN_SHIFT, BIN_BITS = 46, 15
+_LOWEST_BITS = (1023 - 256) * 64
 # Bins of time are short below so many seconds. From the longest time on, they could not be numbered.
 SHORT_S, LONGEST_S = 10.0, 1e9
 # What identifies a route, besides its source, and the types. Without a client, it is of all clients.
@@ -34,8 +35,6 @@ IS_ROUTE = (
 _NAMES = ", ".join(ROUTE)
 _ARRAYS = ", ".join(f"%s::{kind}[]" for kind in ROUTE_TYPES.values())
 _TEXTS = pl.Categorical(pl.Categories("tapewise routes"))
-# Bits for the parts of a key: bins.
-BIN_BITS = 17
 _LARGEST = 2**63 - 1
 # So many days after the first one, a day is in an archive's logs by mistake (359 years).
 MOST_DAYS = 2**17
@@ -209,9 +208,9 @@ def find_first_day(days: pl.Series) -> int:
 
 
 def find_bins(values: pl.Series) -> pl.Series:
-    """Return the bin of each number; numbers that are not positive are in bin 0."""
+    """Return the bin of each number. The first bin also has all smaller ones, the last all larger ones."""
     bits = values.to_numpy().view(np.int64)
-    return pl.Series(np.maximum(bits >> BIN_SHIFT, 0))
+    return pl.Series(np.clip((bits >> BIN_SHIFT) - _LOWEST_BITS, 0, 2**BIN_BITS - 1))
 
 
 def find_time_bins(values: pl.Series) -> pl.Series:

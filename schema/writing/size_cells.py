@@ -19,18 +19,25 @@ from tapewise.schema.writing.routes import BIN_BITS, ROUTE, write_addition
 from tapewise.schema.writing.spans import sum_spans
 
 _SIZE_ARRAYS = {"size_bins": "smallint", "size_bytes": "numeric", "shortest_s": "double precision"}
-_TIME_ARRAYS = {"time_bins": "integer", "time_counts": "integer"}
+_TIME_ARRAYS = {"time_size_bins": "smallint", "time_bins": "smallint", "time_counts": "integer"}
 
 _ADD = write_addition(
     "size_cells",
     {"span": "text", "starts_on": "date"},
     {"first_on": "date", "last_on": "date"},
     [_SIZE_ARRAYS, _TIME_ARRAYS],
-) + ", ".join([WIDEN, merge_arrays(_SIZE_ARRAYS, {"shortest_s": "min"}), merge_arrays(_TIME_ARRAYS)])
+) + ", ".join(
+    [
+        WIDEN,
+        merge_arrays(_SIZE_ARRAYS, {"shortest_s": "min"}),
+        merge_arrays(_TIME_ARRAYS, number_count=2),
+    ]
+)
 
 # Makes the months of a source that days of a range are in, or its years of months.
 _REMAKE = """
-    INSERT INTO core.size_cells
+    INSERT INTO core.size_cells (route_id, span, starts_on, first_on, last_on, size_bins, size_bytes,
+        shortest_s, time_size_bins, time_bins, time_counts)
     WITH parts AS (
         SELECT size_cells.*, date_trunc(%(span)s, starts_on::timestamp)::date AS begins_on
         FROM core.size_cells JOIN core.routes ON routes.id = route_id
@@ -46,19 +53,20 @@ _REMAKE = """
             array_agg(shortest_s ORDER BY size_bin) AS shortest_s
         FROM sizes GROUP BY route_id, begins_on
     ), times AS (
-        SELECT route_id, begins_on, time_bin, sum(time_count)::integer AS time_count
-        FROM parts, unnest(time_bins, time_counts) AS part (time_bin, time_count)
-        GROUP BY route_id, begins_on, time_bin
+        SELECT route_id, begins_on, size_bin, time_bin, sum(time_count)::integer AS time_count
+        FROM parts, unnest(time_size_bins, time_bins, time_counts) AS part (size_bin, time_bin, time_count)
+        GROUP BY route_id, begins_on, size_bin, time_bin
     ), time_arrays AS (
-        SELECT route_id, begins_on, array_agg(time_bin ORDER BY time_bin) AS time_bins,
-            array_agg(time_count ORDER BY time_bin) AS time_counts
+        SELECT route_id, begins_on, array_agg(size_bin ORDER BY size_bin, time_bin) AS time_size_bins,
+            array_agg(time_bin ORDER BY size_bin, time_bin) AS time_bins,
+            array_agg(time_count ORDER BY size_bin, time_bin) AS time_counts
         FROM times GROUP BY route_id, begins_on
     ), spans AS (
         SELECT route_id, begins_on, min(first_on) AS first_on, max(last_on) AS last_on
         FROM parts GROUP BY route_id, begins_on
     )
-    SELECT route_id, %(span)s, begins_on, first_on, last_on, size_bins, size_bytes, shortest_s, time_bins,
-        time_counts
+    SELECT route_id, %(span)s, begins_on, first_on, last_on, size_bins, size_bytes, shortest_s,
+        time_size_bins, time_bins, time_counts
     FROM spans JOIN size_arrays USING (route_id, begins_on) JOIN time_arrays USING (route_id, begins_on)
 """
 
@@ -111,7 +119,15 @@ def _make_cells(source_id: int, sizes: pl.DataFrame, times: pl.DataFrame) -> Sli
         by_size.select("cell", "size_bytes", "shortest_s", size_bins="element"),
         _SIZE_ARRAYS,
     )
-    timed = slice_arrays(by_time.select("cell", time_bins="element", time_counts="time_count"), _TIME_ARRAYS)
+    timed = slice_arrays(
+        by_time.select(
+            "cell",
+            time_size_bins=pl.col("element") // 2**BIN_BITS,
+            time_bins=pl.col("element") % 2**BIN_BITS,
+            time_counts="time_count",
+        ),
+        _TIME_ARRAYS,
+    )
     days = by_size.group_by("cell").agg(pl.col("first_on").min(), pl.col("last_on").max())
     cells = (
         sized.cells.join(of_sizes, on="cell")

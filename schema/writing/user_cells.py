@@ -24,7 +24,7 @@ from tapewise.schema.writing.spans import drop_spans, sum_spans
 _ROUTE = ("source_id", *ROUTE)
 _SUMS = ("request_count", "size_bytes")
 _USER_BITS = 31
-_ARRAYS = {"user_ids": "integer", "request_counts": "bigint", "size_bytes": "numeric"}
+_ARRAYS = {"user_ids": "integer", "request_counts": "integer", "size_bytes": "numeric"}
 _ADD = (
     write_addition(
         "user_cells",

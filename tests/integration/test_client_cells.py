@@ -53,7 +53,8 @@ ANSWERS = {
         GROUP BY starts_on, bin
     """,
     "ten minutes": """
-        SELECT starts_on, begin, sum(n) FROM {days}, unnest(ten_minutes, ten_minute_counts) AS part (begin, n)
+        SELECT starts_on, begin, sum(n)
+        FROM {days}, unnest(ten_minute_offsets, ten_minute_counts) AS part (begin, n)
         GROUP BY starts_on, begin
     """,
     "first and last days": """

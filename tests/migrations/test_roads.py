@@ -77,6 +77,7 @@ def make_from_models(warehouse: Warehouse) -> None:
             lambda statement, *_, **__: connection.execute(str(statement.compile(dialect=engine.dialect))),
         )
         metadata.create_all(engine, checkfirst=False)
+        connection.execute(definitions.STORAGE)
         connection.execute(definitions.FUNCTIONS)
         connection.execute(definitions.GRANTS)
 

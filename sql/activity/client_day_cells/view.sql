@@ -67,7 +67,7 @@ SELECT
     day_cells.hour_unknown_size_counts,
     day_cells.rate_bins,
     day_cells.rate_counts,
-    day_cells.ten_minutes,
+    day_cells.ten_minute_offsets,
     day_cells.ten_minute_counts,
     day_cells.ten_minute_marks,
     day_cells.rest_size_bins,

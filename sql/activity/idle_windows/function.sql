@@ -76,7 +76,7 @@ cells AS NOT MATERIALIZED (
     SELECT
         selected.archive,
         selected.day_only_count,
-        selected.ten_minutes,
+        selected.ten_minute_offsets,
         selected.ten_minute_marks,
         selected.starts_on
     FROM
@@ -250,8 +250,12 @@ active AS (
         ceil(extract(EPOCH FROM sought.ends_at - ended.ten_minutes_at) / 600)::integer AS window_number
     FROM sought
     INNER JOIN cells ON sought.archive = cells.archive AND sought.read_on = cells.starts_on
-    CROSS JOIN unnest(cells.ten_minutes) AS ten (minutes)
-    CROSS JOIN LATERAL (VALUES (to_timestamp(ten.minutes::bigint * 60))) AS ended (ten_minutes_at)
+    CROSS JOIN unnest(cells.ten_minute_offsets) AS ten (offset_minutes)
+    CROSS JOIN
+        LATERAL (
+            VALUES
+            (to_timestamp((cells.starts_on - date '1970-01-01') * 86400::bigint + ten.offset_minutes * 60))
+        ) AS ended (ten_minutes_at)
 ),
 
 -- Numbered as in `active`. The last number is the first window of the day, which may be shorter.

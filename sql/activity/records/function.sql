@@ -42,7 +42,7 @@ cells AS MATERIALIZED (
         selected.saturated_count,
         selected.size_bytes,
         selected.unknown_size_count,
-        selected.ten_minutes,
+        selected.ten_minute_offsets,
         selected.ten_minute_counts,
         selected.largest,
         selected.longest,
@@ -87,13 +87,15 @@ months AS MATERIALIZED (
 -- third of the time).
 counts AS (
     SELECT
-        (ordered.archive_number << 32) + 2147483648 AS first_key,
-        unnest(ordered.ten_minutes) AS minutes,
+        (ordered.archive_number << 32) + 2147483648
+        + (ordered.starts_on - date '1970-01-01') * 1440 AS first_key,
+        unnest(ordered.ten_minute_offsets) AS minutes,
         unnest(ordered.ten_minute_counts) AS transfer_count
     FROM (
         SELECT
             cells.archive_number,
-            cells.ten_minutes,
+            cells.starts_on,
+            cells.ten_minute_offsets,
             cells.ten_minute_counts
         FROM cells
         LEFT JOIN months ON cells.archive_number = months.archive_number

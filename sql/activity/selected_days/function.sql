@@ -31,18 +31,18 @@ CREATE FUNCTION mart.selected_days(
     rated_size_bytes numeric,
     rated_duration_us bigint,
     hours smallint[],
-    hour_transfer_counts bigint[],
-    hour_failed_counts bigint[],
+    hour_transfer_counts integer[],
+    hour_failed_counts integer[],
     hour_size_bytes numeric[],
-    hour_unknown_size_counts bigint[],
-    rate_bins integer[],
-    rate_counts bigint[],
-    ten_minutes integer[],
+    hour_unknown_size_counts integer[],
+    rate_bins smallint[],
+    rate_counts integer[],
+    ten_minute_offsets smallint[],
     ten_minute_counts integer[],
     ten_minute_marks bit,
     rest_size_bins smallint[],
-    rest_size_counts bigint[],
-    rest_saturated_counts bigint[],
+    rest_size_counts integer[],
+    rest_saturated_counts integer[],
     rest_size_bytes numeric[],
     largest bigint[],
     longest double precision[],
@@ -85,7 +85,7 @@ SELECT
     day_cells.hour_unknown_size_counts,
     day_cells.rate_bins,
     day_cells.rate_counts,
-    day_cells.ten_minutes,
+    day_cells.ten_minute_offsets,
     day_cells.ten_minute_counts,
     day_cells.ten_minute_marks,
     day_cells.rest_size_bins,
@@ -146,7 +146,7 @@ SELECT
     client_cells.hour_unknown_size_counts,
     client_cells.rate_bins,
     client_cells.rate_counts,
-    client_cells.ten_minutes,
+    client_cells.ten_minute_offsets,
     client_cells.ten_minute_counts,
     client_cells.ten_minute_marks,
     client_cells.rest_size_bins,
@@ -209,38 +209,35 @@ SELECT
         WHEN transfers.is_time_of_day_unknown THEN '{}'
         ELSE ARRAY[extract(HOUR FROM found.ended_local)::smallint]
     END AS hours,
-    CASE WHEN transfers.is_time_of_day_unknown THEN '{}' ELSE ARRAY[1::bigint] END AS hour_transfer_counts,
+    CASE WHEN transfers.is_time_of_day_unknown THEN '{}' ELSE ARRAY[1] END AS hour_transfer_counts,
     CASE
-        WHEN transfers.is_time_of_day_unknown THEN '{}' ELSE ARRAY[transfers.is_failed::integer::bigint]
+        WHEN transfers.is_time_of_day_unknown THEN '{}' ELSE ARRAY[transfers.is_failed::integer]
     END AS hour_failed_counts,
     CASE
         WHEN transfers.is_time_of_day_unknown THEN '{}' ELSE ARRAY[coalesce(found.moved_bytes, 0)::numeric]
     END AS hour_size_bytes,
     CASE
         WHEN transfers.is_time_of_day_unknown THEN '{}'
-        ELSE ARRAY[(found.moved_bytes IS NULL AND NOT transfers.is_failed)::integer::bigint]
+        ELSE ARRAY[(found.moved_bytes IS NULL AND NOT transfers.is_failed)::integer]
     END AS hour_unknown_size_counts,
     CASE
         WHEN found.rate_bytes_per_s IS NULL THEN '{}'
         ELSE ARRAY[mart.histogram_bin(found.rate_bytes_per_s)]
     END AS rate_bins,
-    CASE WHEN found.rate_bytes_per_s IS NULL THEN '{}' ELSE ARRAY[1::bigint] END AS rate_counts,
-    CASE WHEN transfers.is_time_of_day_unknown THEN '{}' ELSE ARRAY[ten.minutes] END AS ten_minutes,
+    CASE WHEN found.rate_bytes_per_s IS NULL THEN '{}' ELSE ARRAY[1] END AS rate_counts,
+    CASE WHEN transfers.is_time_of_day_unknown THEN '{}' ELSE ARRAY[ten.offset_minutes::smallint] END
+        AS ten_minute_offsets,
     CASE WHEN transfers.is_time_of_day_unknown THEN '{}' ELSE ARRAY[1] END AS ten_minute_counts,
     -- As core.mark_ten_minutes does it for many.
     CASE
         WHEN transfers.is_time_of_day_unknown THEN b'0'::bit(336)
         ELSE
-            set_bit(
-                b'0'::bit(336),
-                (ten.minutes - ((found.ended_local::date - date '1970-01-01') * 1440 - 960)) / 10,
-                1
-            )
+            set_bit(b'0'::bit(336), (ten.offset_minutes + 960) / 10, 1)
     END AS ten_minute_marks,
     CASE WHEN found.is_rest THEN ARRAY[mart.size_bin(found.moved_bytes)::smallint] ELSE '{}' END
         AS rest_size_bins,
-    CASE WHEN found.is_rest THEN ARRAY[1::bigint] ELSE '{}' END AS rest_size_counts,
-    CASE WHEN found.is_rest THEN ARRAY[transfers.is_size_saturated::integer::bigint] ELSE '{}' END
+    CASE WHEN found.is_rest THEN ARRAY[1] ELSE '{}' END AS rest_size_counts,
+    CASE WHEN found.is_rest THEN ARRAY[transfers.is_size_saturated::integer] ELSE '{}' END
         AS rest_saturated_counts,
     CASE WHEN found.is_rest THEN ARRAY[found.moved_bytes::numeric] ELSE '{}' END AS rest_size_bytes,
     CASE
@@ -321,8 +318,9 @@ CROSS JOIN
                     THEN found.into_ten
                 ELSE 0
             END
+            - (found.ended_local::date - date '1970-01-01') * 1440
         )
-    ) AS ten (minutes)
+    ) AS ten (offset_minutes)
 WHERE
     (selected_days.client IS NOT NULL OR selected_days.is_exact)
     -- If all archives have cells of single clients, no month of the facts is read.

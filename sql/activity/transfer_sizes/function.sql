@@ -99,12 +99,12 @@ parts AS MATERIALIZED (
         cells.kind,
         cells.interface,
         cells.direction,
-        times.time_bin / 131072 AS size_bin,
+        times.size_bin,
         times.time_count AS transfer_count,
         0 AS saturated_count,
         0 AS size_bytes
     FROM cells
-    CROSS JOIN LATERAL unnest(cells.time_bins, cells.time_counts) AS times (time_bin, time_count)
+    CROSS JOIN LATERAL unnest(cells.time_size_bins, cells.time_counts) AS times (size_bin, time_count)
     UNION ALL
     SELECT
         days.archive,

@@ -1,6 +1,6 @@
 CREATE FUNCTION mart.hit_evidence(
     codes bigint[],
-    get_counts bigint[],
+    get_counts integer[],
     size_bytes numeric[]
 ) RETURNS TABLE (
     is_staged boolean,
@@ -30,7 +30,7 @@ SELECT
     (ARRAY[FALSE, TRUE])[entries.code >> 13 & 3] AS is_joined,
     (entries.code >> 15)::integer AS days_ago,
 
-    entries.get_count,
+    entries.get_count::bigint AS get_count,
     entries.size_bytes
 FROM (
     -- One function of three arrays in FROM would store its rows first, which costs more than the rest.

@@ -1,6 +1,6 @@
 CREATE FUNCTION mart.open_entries(
     codes bigint[],
-    request_counts bigint[],
+    request_counts integer[],
     open_us numeric[]
 ) RETURNS TABLE (
     bin integer,
@@ -18,7 +18,7 @@ SELECT
     entries.code >> 40 & 1 = 1 AS is_sized,
     (entries.code >> 41)::integer AS days_ago,
 
-    entries.request_count,
+    entries.request_count::bigint AS request_count,
     entries.open_us
 FROM
     unnest(open_entries.codes, open_entries.request_counts, open_entries.open_us) AS entries (

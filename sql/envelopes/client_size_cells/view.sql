@@ -34,6 +34,7 @@ SELECT
     size_cells.size_bins,
     size_cells.size_bytes,
     size_cells.shortest_s,
+    size_cells.time_size_bins,
     size_cells.time_bins,
     size_cells.time_counts,
     NULL::double precision AS duration_s,

@@ -27,7 +27,7 @@ CREATE FUNCTION mart.selected_file_days(
     copied_bytes numeric,
     deleted_bytes numeric,
     overwritten_bytes numeric,
-    age_bins integer[],
+    age_bins smallint[],
     age_get_counts bigint[],
     age_unknown_size_counts bigint[],
     age_bytes numeric[],

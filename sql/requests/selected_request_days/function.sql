@@ -18,12 +18,12 @@ CREATE FUNCTION mart.selected_request_days(
     request_count bigint,
     below_clock_count bigint,
     negative_count bigint,
-    size_bins integer[],
-    size_counts bigint[],
-    duration_bins integer[],
-    duration_counts bigint[],
-    wait_bins integer[],
-    wait_counts bigint[],
+    size_bins smallint[],
+    size_counts integer[],
+    duration_bins smallint[],
+    duration_counts integer[],
+    wait_bins smallint[],
+    wait_counts integer[],
     size_bytes double precision,
     duration_s double precision,
     waited_s double precision,
@@ -155,15 +155,15 @@ SELECT
     CASE
         WHEN requests.size_bytes IS NULL THEN '{}' ELSE ARRAY[mart.histogram_bin(requests.size_bytes)]
     END AS size_bins,
-    CASE WHEN requests.size_bytes IS NULL THEN '{}' ELSE ARRAY[1::bigint] END AS size_counts,
+    CASE WHEN requests.size_bytes IS NULL THEN '{}' ELSE ARRAY[1] END AS size_counts,
     CASE
         WHEN requests.duration_s IS NULL THEN '{}' ELSE ARRAY[mart.histogram_bin(requests.duration_s)]
     END AS duration_bins,
-    CASE WHEN requests.duration_s IS NULL THEN '{}' ELSE ARRAY[1::bigint] END AS duration_counts,
+    CASE WHEN requests.duration_s IS NULL THEN '{}' ELSE ARRAY[1] END AS duration_counts,
     CASE
         WHEN requests.waited_s IS NULL THEN '{}' ELSE ARRAY[mart.histogram_bin(requests.waited_s)]
     END AS wait_bins,
-    CASE WHEN requests.waited_s IS NULL THEN '{}' ELSE ARRAY[1::bigint] END AS wait_counts,
+    CASE WHEN requests.waited_s IS NULL THEN '{}' ELSE ARRAY[1] END AS wait_counts,
     requests.size_bytes::double precision AS size_bytes,
     requests.duration_s,
     requests.waited_s,

@@ -9,7 +9,7 @@ SELECT
     CASE
         WHEN histogram_value.bin > 0
             THEN
-                2.0::double precision ^ (histogram_value.bin / 64 - 1023)
+                2.0::double precision ^ (histogram_value.bin / 64 - 256)
                 * (1 + (mod(histogram_value.bin, 64) + 0.5::double precision) / 64)
         WHEN histogram_value.bin = 0 THEN 0
     END

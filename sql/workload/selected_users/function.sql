@@ -12,7 +12,7 @@ CREATE FUNCTION mart.selected_users(
     interface text,
     direction text,
     user_ids integer[],
-    request_counts bigint[],
+    request_counts integer[],
     size_bytes numeric[]
 )
 LANGUAGE sql STABLE PARALLEL SAFE
@@ -37,7 +37,7 @@ of_client AS (
         requests.interface,
         requests.direction,
         requests.user_id,
-        count(*) AS request_count,
+        count(*)::integer AS request_count,
         coalesce(sum(requests.size_bytes), 0) AS size_bytes
     FROM
         -- Two days are more than the longest local day.
