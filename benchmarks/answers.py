@@ -13,6 +13,8 @@ For some functions, DuckDB answers the same query over all rows, in one thread; 
 to ours. Only ratios mean anything on another machine. With `--limit-ms`, the exit status is 1 if any query
 takes longer.
 
+What cells take on disk is printed next to what facts take.
+
 With `--clients`, the archive counts single clients (`tapewise archives clients`), and the disk and time that
 this costs are printed. A later run with the same `--keep` and without the option uses them, too.
 
@@ -39,6 +41,7 @@ from tapewise.dashboards.notes import ASSETS
 from tapewise.ingest.upkeep.client_counts import CELL_TABLES, count_clients
 from tapewise.schema.database import Role, Warehouse
 from tapewise.schema.settings import read_settings
+from tapewise.schema.tables.derived import ARRAYS_IN_ROWS, activity_cells, month_peaks
 from tapewise.schema.tables.upgrade import open_ready_warehouse
 
 ARCHIVE = "bench"
@@ -149,6 +152,7 @@ def main() -> None:
         ):
             reader.execute("SET max_parallel_workers_per_gather = 0")
             reader.execute("SET statement_timeout = 0")
+            print_disk(warehouse)
             if arguments.pages:
                 slow_count = print_pages(reader, arguments)
             else:
@@ -189,6 +193,37 @@ def count_single_clients(home: Path) -> None:
         print(f"{table:20} {before[table] / 1e6:8.1f} MB before {after[table] / 1e6:8.1f} MB after")
     total_bytes = sum(after[table] for table in CELL_TABLES)
     print(f"These are {100 * total_bytes / facts_bytes:.1f} % of {facts_bytes / 1e6:,.0f} MB of transfers.")
+
+
+def print_disk(warehouse: Warehouse) -> None:
+    """Print what cells and facts take on disk, with their indexes.
+
+    Facts are all that is cut into months, requests (derived from several lines) among them. The cells of ten
+    minutes, which are older than the others, are printed by themselves.
+    """
+    with warehouse.connect(Role.OWNER) as connection:
+        facts: dict[str, int] = dict(
+            connection.execute(
+                "SELECT relname::text, sum(pg_total_relation_size(part.relid))::bigint AS bytes"
+                " FROM pg_partitioned_table JOIN pg_class ON pg_class.oid = partrelid,"
+                " pg_partition_tree(partrelid) AS part"
+                " WHERE relnamespace = 'core'::regnamespace GROUP BY relname ORDER BY bytes DESC"
+            ).fetchall()
+        )
+        cells: dict[str, int] = dict(
+            connection.execute(
+                "SELECT name, pg_total_relation_size(('core.' || name)::regclass) AS bytes"
+                " FROM unnest(%s::text[]) AS name ORDER BY bytes DESC",
+                [[table.name for table in (*ARRAYS_IN_ROWS, month_peaks, activity_cells)]],
+            ).fetchall()
+        )
+    ten_minutes_bytes = cells.pop(activity_cells.name)
+    for what, tables in {"Facts": facts, "Cells": cells}.items():
+        parts = [f"{name} {size / 1e6:,.1f}" for name, size in tables.items() if size >= 5e4]
+        print(f"{what} take {sum(tables.values()) / 1e6:,.1f} MB: {', '.join(parts)}.")
+    shares = [100 * sum(cells.values()) / each for each in (sum(facts.values()), facts["transfers"])]
+    print(f"These cells are {shares[0]:.1f} % of the facts ({shares[1]:.1f} % of transfers alone).")
+    print(f"Cells of ten minutes take another {ten_minutes_bytes / 1e6:,.1f} MB.")
 
 
 def measure_disk(warehouse: Warehouse) -> dict[str, int]:
