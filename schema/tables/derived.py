@@ -292,8 +292,8 @@ def _array(name: str, of: type[sa.Numeric[Any] | sa.Integer]) -> sa.Column[Any]:
     return sa.Column(name, sa.ARRAY(of), nullable=False)
 
 
-# Arrays of cells are compressed and stay in their rows (`definitions.STORAGE`): in a table of their own, they
-# would take more space, and a load more time.
+# Arrays of cells are compressed and stay in their rows (`definitions.STORAGE`), as long as a row fits on a
+# page. In a table of their own, they would take more space.
 _IN_ROWS: dict[str, Any] = {"postgresql_with": {"toast_tuple_target": 1024}}
 
 day_cells = sa.Table(
