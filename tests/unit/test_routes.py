@@ -1,5 +1,6 @@
 """Different routes and days have different cells, however large their numbers are."""
 
+import math
 import random
 from collections import Counter
 from datetime import date
@@ -7,7 +8,7 @@ from datetime import date
 import polars as pl
 import pytest
 
-from tapewise.schema.writing.routes import MOST_DAYS, ROUTE, count_bins, number_cells
+from tapewise.schema.writing.routes import MOST_DAYS, ROUTE, count_bins, find_bins, number_cells
 
 # Numbers up to this one make a factor of 2^31, and days that are four apart would be the same modulo 2^64.
 GREATEST = 2**31 - 2
@@ -66,3 +67,13 @@ def test_bins_are_counted(bin_count: int) -> None:
     assert {(cell, bin_): count for cell, bin_, count in counted.rows()} == Counter(rows)
     assert counted.height == len(set(rows))
     assert count_bins(cell.head(0), bins.head(0)).rows() == []
+
+
+def test_numbers_beyond_all_bins_are_in_the_first_or_the_last_one() -> None:
+    # As tests/sql/histogram_bin/known_bins.yaml has it for SQL.
+    known = {
+        **{-math.inf: 0, -2.0: 0, -0.0: 0, 5e-324: 0, 8e-78: 0, 8.8e-78: 1},
+        **{0.5: 16320, 1.0: 16384, 1.0156249999999998: 16384, 1.015625: 16385, 1e18: 20207},
+        **{1.1e77: 32761, 1e308: 32767, math.inf: 32767},
+    }
+    assert find_bins(pl.Series(list(known))).to_list() == list(known.values())
