@@ -9,7 +9,7 @@ import psycopg
 from tapewise.ingest.sources.sources import Source
 from tapewise.schema.writing.cells import add_cells, sum_cells
 from tapewise.schema.writing.day_cells import add_days
-from tapewise.schema.writing.day_sums import SUMMED, DaySums, sum_days, sum_placed_days
+from tapewise.schema.writing.day_sums import SUMMED, DaySums, name_moments, sum_days, sum_placed_days
 from tapewise.schema.writing.request_rollups import (
     TRANSFER,
     RequestSums,
@@ -24,9 +24,8 @@ ENOUGH_ROWS = 250_000
 
 
 class Sums(NamedTuple):
-    """The sums of some transfers: by ten minutes, by day, and as requests by day."""
+    """The sums of some transfers, and as requests, by day."""
 
-    cells: pl.DataFrame
     days: DaySums
     requests: RequestSums
 
@@ -87,13 +86,7 @@ def sum_counted(transfers: pl.DataFrame, source: Source) -> Sums | None:
         return None
     zone = source.archive_timezone
     placed = place_rows(split_clients(counted, source.clients), zone)
-    days = sum_placed_days(placed, zone)
-    unlogged = pl.lit(0) if _has_failures(source) else pl.col("transfer_count")
-    return Sums(
-        days.moments.with_columns(failures_unlogged_count=unlogged.cast(pl.Int64)),
-        days,
-        sum_placed_transfers(placed, zone),
-    )
+    return Sums(sum_placed_days(placed, zone), sum_placed_transfers(placed, zone))
 
 
 def sum_counted_cells(transfers: pl.DataFrame, source: Source) -> pl.DataFrame | None:
@@ -133,8 +126,12 @@ def add_sums(
             parts.append(each)
         else:
             stages.append(each)
-    add_cells(connection, source.archive_id, [part.cells for part in parts])
-    add_days(connection, source.id, [part.days for part in parts])
+    if parts:
+        days = [part.days for part in parts]
+        unlogged = pl.lit(0) if _has_failures(source) else pl.col("transfer_count")
+        cells = name_moments(days).with_columns(failures_unlogged_count=unlogged.cast(pl.Int64))
+        add_cells(connection, source.archive_id, [cells])
+        add_days(connection, source.id, days)
     add_stages(connection, stages)
     return [part.requests for part in parts]
 

@@ -20,14 +20,14 @@ from tapewise.schema.writing.day_columns import (
     SLICES,
     SUMS,
 )
-from tapewise.schema.writing.day_sums import CELL, DaySums
+from tapewise.schema.writing.day_sums import DAY_MINUTES, DaySums
 from tapewise.schema.writing.hour_months import add_hour_months, remake_hour_months
 from tapewise.schema.writing.month_peaks import add_peaks, remake_peaks
 from tapewise.schema.writing.rate_months import add_rate_months, remake_rate_months
-from tapewise.schema.writing.routes import add_routes, drop_unused_routes, number_cells
+from tapewise.schema.writing.routes import ROUTE_OF_SOURCE, add_routes, drop_unused_routes, join_parts
 from tapewise.schema.writing.size_cells import add_size_days, drop_size_days
+from tapewise.schema.writing.spans import find_spans, sum_elements
 
-_DAY_MINUTES = 1440
 # The columns of the sums that become arrays, in the order of these.
 _ELEMENTS = (
     ("hour", "transfer_count", "failed_count", "size_bytes", "unknown_size_count"),
@@ -42,28 +42,21 @@ def add_days(connection: psycopg.Connection, source_id: int, sums: Iterable[DayS
     parts = list(sums)
     if not parts:
         return
-    hours = pl.concat([part.hours for part in parts]).group_by(*CELL, "hour").agg(pl.col(SUMS.keys()).sum())
-    rates = pl.concat([part.rates for part in parts]).group_by(*CELL, "rate_bin").agg(pl.all().sum())
-    tens = pl.concat([part.ten_minutes for part in parts])
-    offset = pl.col("ten_minutes") - pl.col("day").to_physical() * _DAY_MINUTES
-    rests = pl.concat([part.rests for part in parts])
-    cells, packed = _make_cells(
-        source_id,
-        hours,
-        (
-            hours,
-            rates,
-            tens.group_by(*CELL, ten_minute_offset=offset).agg(pl.col("ten_minute_count").sum()),
-            rests.group_by(*CELL, "rest_size_bin").agg(pl.all().sum()),
-        ),
-        [pl.concat([part.largest for part in parts]), pl.concat([part.longest for part in parts])],
-    )
+    names, frames = join_parts(parts)
+    names = names.with_columns(source_id=pl.lit(source_id))
+    _, hours, ten_minutes, rates, largest, longest, sizes, times, rests = frames
+    hours = hours.group_by("cell", "hour").agg(pl.col(SUMS.keys()).sum())
+    days = names["day"].cast(pl.Int32).gather(ten_minutes["cell"])
+    tens = ten_minutes.with_columns(ten_minute_offset=ten_minutes["ten_minutes"] - days * DAY_MINUTES)
+    cells, packed = _make_cells(names, hours, (hours, rates, tens, rests), (largest, longest))
     add_routes(connection, cells)
     connection.execute(ADD, [*packed, *write_literals(cells)])
-    add_peaks(connection, source_id, hours.filter(pl.col("client_id").is_null())["day"].unique().to_list())
-    add_rate_months(connection, source_id, hours, rates)
-    add_hour_months(connection, source_id, hours)
-    add_size_days(connection, source_id, [part.sizes for part in parts], [part.times for part in parts])
+    is_of_all = pl.col("client_id").is_null()
+    add_peaks(connection, source_id, names.filter(is_of_all)["day"].unique().to_list())
+    spans = find_spans(names)
+    add_rate_months(connection, spans, hours, rates)
+    add_hour_months(connection, spans, hours)
+    add_size_days(connection, spans, sizes, times)
 
 
 def drop_days(connection: psycopg.Connection, source_id: int, since: date | None = None) -> None:
@@ -97,33 +90,30 @@ def replace_days(connection: psycopg.Connection, source_id: int, days: Sequence[
 
 
 def _make_cells(
-    source_id: int, hours: pl.DataFrame, elements: Iterable[pl.DataFrame], maxima: Iterable[pl.DataFrame]
+    names: pl.DataFrame, hours: pl.DataFrame, elements: Iterable[pl.DataFrame], maxima: Iterable[pl.DataFrame]
 ) -> Slices:
     """Return one row per cell: its route, day and sums, maxima as texts, and slices."""
-    cells, packed = hours.group_by(CELL).agg(pl.col(SUMS.keys()).sum()), []
+    cells, packed = hours.group_by("cell").agg(pl.col(SUMS.keys()).sum()).sort("cell"), []
     for arrays, columns, rows in zip(SLICES, _ELEMENTS, elements, strict=True):
         there = rows.filter(pl.col(columns[0]).is_not_null())
-        cell, names = number_cells(there, there["day"])
-        ordered = there.with_columns(cell=cell).sort("cell", columns[0])
+        summed = sum_elements(
+            there.select("cell", *columns[1:], element=columns[0]), [pl.col(columns[1:]).sum()]
+        )
         sliced = slice_arrays(
-            ordered.select(
-                "cell", *(pl.col(column).alias(name) for name, column in zip(arrays, columns, strict=True))
-            ),
-            arrays,
+            summed.select("cell", **dict(zip(arrays, ("element", *columns[1:]), strict=True))), arrays
         )
         packed += sliced.packed
-        named = sliced.cells.join(names, on="cell").drop("cell")
-        cells = cells.join(named, on=CELL, how="left", nulls_equal=True)
+        cells = cells.join(sliced.cells, on="cell", how="left")
     for name, rows in zip(MAXIMA, maxima, strict=True):
         # Each part of the file has one for the same cell. They are compared as PostgreSQL compares arrays.
         fields = [pl.col(name).list.get(number, null_on_oob=True) for number in range(4)]
-        greatest = rows.sort(fields, descending=True).unique(CELL, keep="first", maintain_order=True)
+        greatest = rows.sort(fields, descending=True).unique("cell", keep="first", maintain_order=True)
         literal = pl.format("{{{}}}", pl.col(name).cast(pl.List(pl.String)).list.join(","))
-        cells = cells.join(greatest.with_columns(literal.alias(name)), on=CELL, how="left", nulls_equal=True)
+        cells = cells.join(greatest.with_columns(literal.alias(name)), on="cell", how="left")
     return Slices(
-        cells.select(
-            pl.lit(source_id).alias("source_id"),
-            *CELL,
+        cells.join(names, on="cell").select(
+            *ROUTE_OF_SOURCE,
+            "day",
             pl.col(COLUMNS.keys()).cast(pl.String),
             *(name for arrays in SLICES for name in name_slices(arrays)),
         ),

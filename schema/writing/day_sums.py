@@ -4,6 +4,7 @@ A route has a source, interface, direction, class of service and perhaps a clien
 load.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ import polars as pl
 
 from tapewise.schema.writing.cells import find_moment, find_ten_minutes
 from tapewise.schema.writing.day_columns import SUMS
+from tapewise.schema.writing.groups import Groups
 from tapewise.schema.writing.routes import (
     BIN_BITS,
     ROUTE,
@@ -18,6 +20,9 @@ from tapewise.schema.writing.routes import (
     Placed,
     count_bins,
     find_bins,
+    join_parts,
+    number_routes,
+    number_values,
     place_rows,
     split_clients,
 )
@@ -25,9 +30,10 @@ from tapewise.schema.writing.routes import (
 # The lower edges of the bins of size, numbered from 1: empty files, and 1, 2 and 5 in each decade.
 SIZE_EDGES = [0, *(digit * 10**decade for decade in range(19) for digit in (1, 2, 5))]
 
-CELL = (*ROUTE, "day")
-# Bits for the parts of a key: hours (24 where unknown), minutes since the first one, bins of size.
-HOUR_BITS, MINUTE_BITS, SIZE_BITS = 5, 28, 6
+DAY_MINUTES = 1440
+# Bits for the parts of a number: hours (24 where unknown), bins of size.
+
+HOUR_BITS, SIZE_BITS = 5, 6
 _UNKNOWN_HOUR = 24
 # The columns of transfers that sums by time need.
 _READ = (
@@ -42,21 +48,20 @@ MOMENT_SUMS = (
     *("unknown_size_count", "unknown_duration_count"),
 )
 
-# Sizes of a day may add up to more than 64 bits.
-_TYPES = {"bigint": pl.Int64(), "numeric": pl.Int128()}
 _MICROSECONDS = (pl.col("duration_s") * 1e6).round().cast(pl.Int64)
 
 
 class DaySums(NamedTuple):
     """Sums of transfers by route and local day, each frame also by another column.
 
-    `moments` has the columns of `sum_cells`, without those of failures that are not logged, and is of all
-    clients. `hours` is by hour, `ten_minutes` by ten minutes (their first, counted since 1970), `rates`
-    by the bin of the rate, `sizes` by the bin of size, and `times` by the bins of size and duration. `rests`
-    is by the bin of size, of the transfers that are not in `sizes`. `largest` and `longest` have the largest
-    file and the longest transfer.
+    `names` has the routes and days, as in `Placed`, and all other frames have their `cell`. `moments` has the
+    sums of ten minutes in `core.activity_cells`, of all clients. `hours` is by hour, `ten_minutes` by ten
+    minutes (their first, counted since 1970), `rates` by the bin of the rate, `sizes` by the bin of size, and
+    `times` by the bins of size and duration. `rests` is by the bin of size, of the transfers that are not in
+    `sizes`. `largest` and `longest` have the largest file and the longest transfer.
     """
 
+    names: pl.DataFrame
     moments: pl.DataFrame
     hours: pl.DataFrame
     ten_minutes: pl.DataFrame
@@ -79,85 +84,96 @@ def sum_days(transfers: pl.DataFrame, timezone: str, clients: Clients = Clients.
 
 def sum_placed_days(placed: Placed, timezone: str) -> DaySums:
     """Return the sums of transfers as `sum_days` does, when they are placed already."""
-    transfers, cell = placed.rows, placed.rows["cell"]
-    hours, ten_minutes = _find_times(placed, timezone)
-    first_minute = ten_minutes.min() if transfers.height else 0
     moved = pl.col("is_failed").not_()
     measured = moved & pl.col("is_size_saturated").not_() & pl.col("size_bytes").is_not_null()
     logged = pl.col("rate_bytes_per_s")
     computed = pl.col("size_bytes") / pl.when(pl.col("duration_s") != 0).then("duration_s")
     rate = pl.when(measured & pl.col("duration_s").is_not_null()).then(pl.coalesce(logged, computed))
-    # Groups are found by one integer, which is far faster than by several columns with texts.
-    timed = transfers.select(
-        "cell",
-        *_READ,
-        time=(cell * 2**HOUR_BITS + hours) * 2**MINUTE_BITS + (ten_minutes - first_minute),
-        rate=rate,
-        duration_us=_MICROSECONDS,
-    )
-    by_time = _sum_by_time(timed, moved).with_columns(
-        cell=pl.col("time") // 2 ** (HOUR_BITS + MINUTE_BITS),
-        hour=(pl.col("time") // 2**MINUTE_BITS % 2**HOUR_BITS).replace(_UNKNOWN_HOUR, None).cast(pl.Int16),
-        ten_minutes=(pl.col("time") % 2**MINUTE_BITS + first_minute).cast(pl.Int32),
-    )
-    return DaySums(
-        _sum_ten_minutes(placed.name(by_time)),
-        *(
-            placed.name(sums).drop("cell", "source_id")
-            for sums in (
-                by_time.group_by("cell", "hour").agg(pl.col(SUMS.keys()).sum()),
-                by_time.filter(pl.col("hour").is_not_null())
-                .group_by("cell", "ten_minutes")
-                .agg(ten_minute_count=pl.col("transfer_count").sum()),
-                _count_rates(timed),
-                _find_largest(timed),
-                _find_longest(timed),
-                *_sum_by_size(timed, moved, measured),
-            )
+    timed = placed.rows.select("cell", *_READ, rate=rate, duration_us=_MICROSECONDS)
+    by_time = _sum_by_time(placed, timed, moved, timezone)
+    is_known = pl.col("hour").is_not_null()
+    is_of_all = placed.names["client_id"].is_null()
+    sums = (
+        by_time.filter(is_of_all.gather(by_time["cell"])).select(
+            "cell", "ten_minutes", *MOMENT_SUMS, is_time_of_day_unknown=~is_known
         ),
+        by_time.drop("ten_minutes").group_by("cell", "hour").agg(pl.col(SUMS.keys()).sum()),
+        by_time.filter(is_known)
+        .group_by("cell", "ten_minutes")
+        .agg(ten_minute_count=pl.col("transfer_count").sum()),
+        _count_rates(timed),
+        _find_largest(timed),
+        _find_longest(timed),
+        *_sum_by_size(timed, moved, measured),
     )
+    return DaySums(placed.names, *(frame.with_columns(pl.col("cell").cast(pl.Int32)) for frame in sums))
 
 
-def _sum_ten_minutes(by_time: pl.DataFrame) -> pl.DataFrame:
-    """Return the sums of ten minutes, which cost less here than a second look at the transfers."""
-    of_all = by_time.filter(pl.col("client_id").is_null())
-    return of_all.group_by(
-        "interface",
-        "direction",
-        is_time_of_day_unknown=pl.col("hour").is_null(),
-        cell_at=find_moment(pl.col("ten_minutes")),
-    ).agg(pl.col(MOMENT_SUMS).sum())
-
-
-def _sum_by_time(placed: pl.DataFrame, moved: pl.Expr) -> pl.DataFrame:
-    rated = pl.col("rate").is_not_null()
-    values = {
-        "transfer_count": pl.lit(1),
-        "failed_count": pl.col("is_failed"),
-        "saturated_count": pl.col("is_size_saturated") & moved,
-        # Values that do not count are made null first: filtering each group costs more than summing it.
-        "size_bytes": pl.when(moved).then("size_bytes"),
-        "duration_us": pl.when(moved).then("duration_us"),
-        "unknown_size_count": pl.col("size_bytes").is_null() & moved,
-        "unknown_duration_count": pl.col("duration_us").is_null() & moved,
-        "ambiguous_count": pl.col("is_time_ambiguous"),
-        "day_only_count": pl.col("is_time_of_day_unknown"),
-        "coarse_count": pl.col("is_duration_coarse"),
-        "below_clock_count": pl.col("is_duration_below_clock"),
-        "flagged_saturated_count": pl.col("is_size_saturated"),
-        "inconsistent_count": pl.col("is_rate_inconsistent"),
-        "rated_size_bytes": pl.when(rated).then("size_bytes"),
-        "rated_duration_us": pl.when(rated).then("duration_us"),
-    }
-    rows = placed.select(time="time", **values)
-    # Most flags are rare.
-    unseen = [name for name in values if rows[name].dtype == pl.Boolean and not rows[name].any()]
+def name_moments(sums: Sequence[DaySums]) -> pl.DataFrame:
+    """Return the sums of ten minutes as `sum_cells` does, without those of failures that are not logged."""
+    names, [moments] = join_parts([(each.names, each.moments) for each in sums])
+    columns = ("interface", "direction")
+    route, routes = number_routes(names, columns)
     return (
-        rows.select("time", *(pl.col(name).cast(_TYPES[SUMS[name]]) for name in values if name not in unseen))
-        .group_by("time")
-        .agg(pl.all().sum())
-        .with_columns(pl.lit(0).cast(_TYPES[SUMS[name]]).alias(name) for name in unseen)
+        moments.group_by("ten_minutes", "is_time_of_day_unknown", route=route.gather(moments["cell"]))
+        .agg(pl.col(MOMENT_SUMS).sum())
+        .join(routes, on="route")
+        .select(*columns, "is_time_of_day_unknown", *MOMENT_SUMS, cell_at=find_moment(pl.col("ten_minutes")))
     )
+
+
+def _sum_by_time(placed: Placed, timed: pl.DataFrame, moved: pl.Expr, timezone: str) -> pl.DataFrame:
+    """Return the sums of each cell by `hour` and `ten_minutes`."""
+    hours, ten_minutes = _find_times(placed, timezone)
+    days = placed.gather_days(timed["cell"])
+    # The ten minutes of a day, with their hours, are few: they differ by the hour where clocks change.
+    offsets = ten_minutes - days * DAY_MINUTES
+    first = offsets.min() if timed.height else 0
+    packed = (offsets - first) * 2**HOUR_BITS + hours
+    place, firsts = number_values(packed)
+    times = packed.gather(firsts).sort()
+    groups = Groups(timed["cell"] * max(len(times), 1) + place)
+    cell, packed = groups.numbers // max(len(times), 1), times.gather(groups.numbers % max(len(times), 1))
+    hour = packed % 2**HOUR_BITS
+    rated = pl.col("rate").is_not_null()
+    # Values that do not count are made null.
+    values = timed.select(
+        failed_count=pl.col("is_failed"),
+        saturated_count=pl.col("is_size_saturated") & moved,
+        size_bytes=pl.when(moved).then("size_bytes"),
+        duration_us=pl.when(moved).then("duration_us"),
+        unknown_size_count=pl.col("size_bytes").is_null() & moved,
+        unknown_duration_count=pl.col("duration_us").is_null() & moved,
+        ambiguous_count=pl.col("is_time_ambiguous"),
+        day_only_count=pl.col("is_time_of_day_unknown"),
+        coarse_count=pl.col("is_duration_coarse"),
+        below_clock_count=pl.col("is_duration_below_clock"),
+        flagged_saturated_count=pl.col("is_size_saturated"),
+        inconsistent_count=pl.col("is_rate_inconsistent"),
+        rated_size_bytes=pl.when(rated).then("size_bytes"),
+        rated_duration_us=pl.when(rated).then("duration_us"),
+    )
+    return pl.DataFrame(
+        {
+            "cell": cell,
+            "hour": hour.set(hour == _UNKNOWN_HOUR, None).cast(pl.Int16),
+            "ten_minutes": (packed // 2**HOUR_BITS + first + placed.gather_days(cell) * DAY_MINUTES).cast(
+                pl.Int32
+            ),
+            "transfer_count": groups.counts,
+            **{
+                name: groups.sum_wide(values[name]) if SUMS[name] == "numeric" else _sum(groups, values[name])
+                for name in values.columns
+            },
+        }
+    )
+
+
+def _sum(groups: Groups, values: pl.Series) -> pl.Series:
+    # Most flags are rare.
+    if values.dtype == pl.Boolean and not values.any():
+        return pl.zeros(len(groups.numbers), pl.Int64, eager=True)
+    return groups.sum(values)
 
 
 def _count_rates(placed: pl.DataFrame) -> pl.DataFrame:
@@ -200,12 +216,11 @@ def _find_greatest(placed: pl.DataFrame, order: list[str]) -> pl.DataFrame:
     Transfers that failed do not count.
     """
     moved = placed.select("cell", *order, value=pl.when(~pl.col("is_failed")).then(order[0]))
-    # Sizes and durations are not negative. There are fewer cells than rows.
-    cell, values = moved["cell"].to_numpy(), moved["value"].fill_null(-1).to_numpy()
-    greatest = np.full(moved.height, -1, values.dtype)
-    np.maximum.at(greatest, cell, values)
+    # Sizes and durations are not negative.
+    values = moved["value"].fill_null(-1)
+    groups = Groups(moved["cell"])
     return (
-        moved.filter(pl.col("value") == pl.Series(greatest[cell]))
+        moved.filter(pl.col("value") == groups.spread(groups.find_greatest(values)))
         .select("cell", *order)
         .sort(order, descending=[name != "ended_at" for name in order])
         .unique("cell", keep="first", maintain_order=True)
@@ -230,16 +245,14 @@ def _sum_by_size(
 
 def _sum_kept(kept: pl.DataFrame, size_bins: pl.Series) -> tuple[pl.DataFrame, pl.DataFrame]:
     key = kept["cell"] * 2**SIZE_BITS + size_bins
-    sizes = (
-        kept.select(key=key, size_bytes=pl.col("size_bytes").cast(pl.Int128), shortest_s="duration_s")
-        .group_by("key")
-        .agg(pl.col("size_bytes").sum(), pl.col("shortest_s").min())
-        .select(
-            "size_bytes",
-            "shortest_s",
-            cell=pl.col("key") // 2**SIZE_BITS,
-            size_bin=pl.col("key") % 2**SIZE_BITS,
-        )
+    groups = Groups(key)
+    sizes = pl.DataFrame(
+        {
+            "cell": groups.numbers // 2**SIZE_BITS,
+            "size_bin": (groups.numbers % 2**SIZE_BITS).cast(pl.Int16),
+            "size_bytes": groups.sum_wide(kept["size_bytes"]),
+            "shortest_s": groups.find_least(kept["duration_s"]),
+        }
     )
     times = count_bins(key, find_bins(kept["duration_s"])).select(
         cell=pl.col("cell") // 2**SIZE_BITS,

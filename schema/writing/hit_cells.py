@@ -14,12 +14,13 @@ import psycopg
 from tapewise.schema.writing.array_literals import write_array
 from tapewise.schema.writing.day_columns import merge_arrays
 from tapewise.schema.writing.routes import (
-    ROUTE,
+    ROUTE_OF_SOURCE,
     Placed,
     find_days,
     write_addition,
     write_cells,
 )
+from tapewise.schema.writing.spans import sum_elements
 
 # The parts of a code and their bits, from the lowest. Above them is `days_ago`: how many local days before
 # the day of its end a get was opened (or else was started, or ended). It may be negative.
@@ -39,7 +40,6 @@ LONGEST_OPEN_S = 10
 # Where the size classes after the first begin, in bytes.
 SIZE_CLASSES = (2_000_000, 200_000_000, 1_000_000_001)
 
-_CELL = ("source_id", *ROUTE, "day")
 _ARRAYS = {"codes": "bigint", "get_counts": "integer", "size_bytes": "numeric"}
 _COLUMNS = {"staged_count": "bigint"} | {name: f"{kind}[]" for name, kind in _ARRAYS.items()}
 _ADD = (
@@ -55,7 +55,7 @@ _DELETE_EMPTY = (
 
 
 def sum_transfers(transfers: Placed, timezone: str) -> pl.DataFrame:
-    """Return the gets among transfers (rows of that table) by route, day and code, each as a request."""
+    """Return the gets among transfers (rows of that table) by cell and code, each as a request."""
     # Unlike the transfer, its stage or its open may be reported by another line only.
     return _sum(
         transfers,
@@ -75,7 +75,7 @@ def sum_transfers(transfers: Placed, timezone: str) -> pl.DataFrame:
 
 
 def sum_requests(requests: Placed, timezone: str) -> pl.DataFrame:
-    """Return the gets among requests (rows of that table) by route, day and code."""
+    """Return the gets among requests (rows of that table) by cell and code."""
     return _sum(
         requests,
         code=_pack(
@@ -140,17 +140,15 @@ def _sum(requests: Placed, *, code: pl.Expr, moment: pl.Expr, timezone: str) -> 
         .group_by("cell", "code")
         .agg(get_count=pl.len().cast(pl.Int64), size_bytes=pl.col("size_bytes").sum())
     )
-    return requests.name(sums).select(*_CELL, "code", "get_count", "size_bytes")
+    return sums.with_columns(pl.col("cell").cast(pl.Int32))
 
 
-def add_cells(connection: psycopg.Connection, parts: list[pl.DataFrame]) -> list[int]:
-    """Add `parts` to the cells, in the caller's transaction, and delete cells without gets.
+def add_cells(connection: psycopg.Connection, names: pl.DataFrame, sums: pl.DataFrame) -> list[int]:
+    """Add sums to the cells of `names`, in the caller's transaction, and delete cells without gets.
 
     Returns the sources whose routes may have no cell any more.
     """
-    if not parts:
-        return []
-    return write_cells(connection, _make_cells(pl.concat(parts)), _ADD, _DELETE_EMPTY, "day")
+    return write_cells(connection, _make_cells(names, sums), _ADD, _DELETE_EMPTY, "day")
 
 
 def drop_cells(connection: psycopg.Connection, source_id: int, since: date | None) -> None:
@@ -162,18 +160,19 @@ def drop_cells(connection: psycopg.Connection, source_id: int, since: date | Non
     )
 
 
-def _make_cells(sums: pl.DataFrame) -> pl.DataFrame:
+def _make_cells(names: pl.DataFrame, sums: pl.DataFrame) -> pl.DataFrame:
     """Return one row per cell that is changed: its route, its day, and its columns as texts."""
+    by_code = sum_elements(sums.rename({"code": "element"}), [pl.col("get_count", "size_bytes").sum()])
+    is_staged = pl.col("element") % 2 == 1
     return (
-        sums.group_by(*_CELL, "code")
-        .agg(pl.col("get_count", "size_bytes").sum())
-        .filter((pl.col("get_count") != 0) | (pl.col("size_bytes") != 0))
-        .sort("code")
-        .group_by(*_CELL, maintain_order=True)
+        by_code.filter((pl.col("get_count") != 0) | (pl.col("size_bytes") != 0))
+        .group_by("cell", maintain_order=True)
         .agg(
-            pl.col("get_count").filter(pl.col("code") % 2 == 1).sum().cast(pl.String).alias("staged_count"),
-            write_array(pl.col("code")).alias("codes"),
+            pl.col("get_count").filter(is_staged).sum().cast(pl.String).alias("staged_count"),
+            write_array(pl.col("element")).alias("codes"),
             write_array(pl.col("get_count")).alias("get_counts"),
             write_array(pl.col("size_bytes")),
         )
+        .join(names, on="cell")
+        .select(*ROUTE_OF_SOURCE, "day", *_COLUMNS)
     )

@@ -12,8 +12,9 @@ import psycopg
 
 from tapewise.schema.writing.array_literals import write_array, write_literals
 from tapewise.schema.writing.day_columns import merge_arrays
-from tapewise.schema.writing.rate_months import WIDEN, drop_months
-from tapewise.schema.writing.routes import ROUTE, write_addition
+from tapewise.schema.writing.rate_months import WIDEN, drop_months, place_in_months
+from tapewise.schema.writing.routes import ROUTE_OF_SOURCE, write_addition
+from tapewise.schema.writing.spans import Spans
 
 # The sums of an hour of the week: as in the arrays of hours of `core.day_cells`.
 _ARRAYS = {
@@ -24,7 +25,6 @@ _ARRAYS = {
     "unknown_size_counts": "bigint",
 }
 _COLUMNS = {"first_on": "date", "last_on": "date"} | {name: f"{kind}[]" for name, kind in _ARRAYS.items()}
-_MONTH = (*ROUTE, "month")
 
 _ADD = write_addition("hour_months", {"month": "date"}, _COLUMNS) + ", ".join([WIDEN, merge_arrays(_ARRAYS)])
 
@@ -54,18 +54,18 @@ _REMAKE = """
 """
 
 
-def add_hour_months(connection: psycopg.Connection, source_id: int, sums: pl.DataFrame) -> None:
-    """Add days to the source's months, in the caller's transaction. The routes are there already.
+def add_hour_months(connection: psycopg.Connection, spans: Spans, sums: pl.DataFrame) -> None:
+    """Add days of `spans` to their months, in the caller's transaction. The routes are there already.
 
-    `sums` has the sums of routes, days and hours; those whose hour is null are left out.
+    `sums` has the sums of cells and hours; those whose hour is null are left out.
     """
-    hours = sums.filter(pl.col("client_id").is_null(), pl.col("hour").is_not_null())
+    hours = place_in_months(spans, sums.filter(pl.col("hour").is_not_null()))
     if hours.is_empty():
         return
     day = pl.col("day")
     week_hour = day.dt.weekday().cast(pl.Int16) * 24 - 24 + pl.col("hour")
     cells = (
-        hours.group_by(*ROUTE, month=day.dt.truncate("1mo"), week_hours=week_hour)
+        hours.group_by("month", week_hours=week_hour)
         .agg(
             first_on=day.min(),
             last_on=day.max(),
@@ -75,14 +75,15 @@ def add_hour_months(connection: psycopg.Connection, source_id: int, sums: pl.Dat
             unknown_size_counts=pl.col("unknown_size_count").sum(),
         )
         .sort("week_hours")
-        .group_by(_MONTH, maintain_order=True)
+        .group_by("month", maintain_order=True)
         .agg(
             pl.col("first_on").min().cast(pl.String),
             pl.col("last_on").max().cast(pl.String),
             *(write_array(pl.col(name)) for name in _ARRAYS),
         )
-        .with_columns(pl.col("month").cast(pl.String), source_id=pl.lit(source_id))
-        .select("source_id", *_MONTH, *_COLUMNS)
+        .rename({"month": "cell"})
+        .join(spans.names, on="cell")
+        .select(*ROUTE_OF_SOURCE, pl.col("starts_on").cast(pl.String), *_COLUMNS)
     )
     connection.execute(_ADD, write_literals(cells))
 

@@ -13,15 +13,14 @@ import psycopg
 from tapewise.schema.writing.cell_arrays import Slices, name_slices, slice_arrays
 from tapewise.schema.writing.day_columns import merge_arrays
 from tapewise.schema.writing.routes import (
-    ROUTE,
+    ROUTE_OF_SOURCE,
     Placed,
     find_days,
     find_time_bins,
-    number_cells,
     write_addition,
     write_cells,
 )
-from tapewise.schema.writing.spans import drop_spans, place_sums
+from tapewise.schema.writing.spans import Spans, drop_spans, sum_spans
 
 # The parts of a code and their bits, from the lowest. Above them is `days_ago`: how many local days before
 # the day of its end a request was opened (or else was started, or ended). It may be negative. A bypass of
@@ -31,8 +30,6 @@ OPEN_CODE = {
     "is_sized": 1,  # its size is known and below the limit of the log's counter
 }
 
-_ROUTE = ("source_id", *ROUTE)
-_CELL = (*_ROUTE, "span", "starts_on")
 _SUMS = ("request_count", "open_us")
 _ARRAYS = {"codes": "bigint", "request_counts": "integer", "open_us": "numeric"}
 _ADD = (
@@ -52,12 +49,12 @@ _DELETE_EMPTY = (
 
 
 def sum_transfers(transfers: Placed, timezone: str) -> pl.DataFrame:
-    """Return the sums of transfers (rows of that table), each as a request, by route, day and code."""
+    """Return the sums of transfers (rows of that table), each as a request, by cell and code."""
     return _sum(transfers, pl.coalesce("started_at", "ended_at"), timezone)
 
 
 def sum_requests(requests: Placed, timezone: str) -> pl.DataFrame:
-    """Return the sums of requests (rows of that table) by route, day and code."""
+    """Return the sums of requests (rows of that table) by cell and code."""
     return _sum(requests, pl.coalesce("opened_at", "started_at", "ended_at"), timezone)
 
 
@@ -84,17 +81,15 @@ def _sum(requests: Placed, moment: pl.Expr, timezone: str) -> pl.DataFrame:
         .group_by("cell", "code")
         .agg(request_count=pl.len().cast(pl.Int64), open_us=pl.col("open_us").sum())
     )
-    return requests.name(sums).select(*_ROUTE, "day", "code", *_SUMS)
+    return sums.with_columns(pl.col("cell").cast(pl.Int32))
 
 
-def add_cells(connection: psycopg.Connection, parts: list[pl.DataFrame]) -> list[int]:
-    """Add `parts` to the cells, in the caller's transaction, and delete cells without requests.
+def add_cells(connection: psycopg.Connection, spans: Spans, sums: pl.DataFrame) -> list[int]:
+    """Add sums of days of `spans` to the cells, in the caller's transaction; delete cells without requests.
 
     Returns the sources whose routes may have no cell any more.
     """
-    if not parts:
-        return []
-    cells, packed = _make_cells(pl.concat(parts))
+    cells, packed = _make_cells(spans, sums)
     return write_cells(connection, cells, _ADD, _DELETE_EMPTY, "starts_on", packed)
 
 
@@ -103,18 +98,12 @@ def drop_cells(connection: psycopg.Connection, source_id: int, since: date | Non
     drop_spans(connection, "open_cells", _ARRAYS, source_id, since)
 
 
-def _make_cells(sums: pl.DataFrame) -> Slices:
+def _make_cells(spans: Spans, sums: pl.DataFrame) -> Slices:
     """Return one row per cell that is changed: its route, its span, its first day, its slices."""
-    rows = (
-        place_sums(sums)
-        .group_by(*_CELL, "code")
-        .agg(pl.col(_SUMS).sum())
-        .filter(pl.any_horizontal(pl.col(_SUMS) != 0))
+    by_code = sum_spans(sums.rename({"code": "element"}), spans, [pl.col(_SUMS).sum()])
+    arrays = by_code.filter(pl.any_horizontal(pl.col(_SUMS) != 0)).select(
+        "cell", "open_us", codes="element", request_counts="request_count"
     )
-    cell, cells = number_cells(rows, rows["starts_on"], (*_ROUTE, "span"))
-    ordered = rows.with_columns(cell=cell).sort("cell", "code")
-    sliced, packed = slice_arrays(
-        ordered.select("cell", "open_us", codes="code", request_counts="request_count"), _ARRAYS
-    )
-    named = sliced.join(cells, on="cell").rename({"day": "starts_on"})
-    return Slices(named.select(*_CELL, *name_slices(_ARRAYS)), packed)
+    sliced, packed = slice_arrays(arrays, _ARRAYS)
+    named = sliced.join(spans.names, on="cell")
+    return Slices(named.select(*ROUTE_OF_SOURCE, "span", "starts_on", *name_slices(_ARRAYS)), packed)

@@ -12,7 +12,8 @@ import psycopg
 
 from tapewise.schema.writing.array_literals import write_array, write_literals
 from tapewise.schema.writing.day_columns import RATE_ARRAYS, merge_arrays
-from tapewise.schema.writing.routes import ROUTE, write_addition
+from tapewise.schema.writing.routes import ROUTE_OF_SOURCE, write_addition
+from tapewise.schema.writing.spans import Spans, sum_elements
 
 _SUMS = {"rated_count": "bigint", "rated_size_bytes": "numeric", "rated_duration_us": "bigint"}
 _COLUMNS = (
@@ -20,7 +21,6 @@ _COLUMNS = (
     | _SUMS
     | {name: f"{kind}[]" for name, kind in RATE_ARRAYS.items()}
 )
-_MONTH = (*ROUTE, "month")
 
 # Sets the first and the last day to those held or added.
 WIDEN = (
@@ -62,43 +62,50 @@ _REMAKE = """
 
 
 def add_rate_months(
-    connection: psycopg.Connection, source_id: int, sums: pl.DataFrame, rates: pl.DataFrame
+    connection: psycopg.Connection, spans: Spans, sums: pl.DataFrame, rates: pl.DataFrame
 ) -> None:
-    """Add days to the source's months, in the caller's transaction. The routes are there already.
+    """Add days of `spans` to their months, in the caller's transaction. The routes are there already.
 
-    `sums` has the sums of routes and days (SUMS), maybe by hour, and `rates` how many rates are in each bin.
+    `sums` has the sums of cells (SUMS), maybe by hour, and `rates` how many rates are in each bin.
     """
-    month = pl.col("day").dt.truncate("1mo").alias("month")
-    rated = rates.filter(pl.col("client_id").is_null()).with_columns(month)
+    rated = place_in_months(spans, rates)
     if rated.is_empty():
         return
-    months = rated.group_by(_MONTH).agg(
+    months = rated.group_by("month").agg(
         first_on=pl.col("day").min(), last_on=pl.col("day").max(), rated_count=pl.col("rate_count").sum()
     )
     measured = (
-        sums.with_columns(month)
-        .group_by(_MONTH)
+        place_in_months(spans, sums)
+        .group_by("month")
         .agg(pl.col("rated_size_bytes").sum(), pl.col("rated_duration_us").sum())
     )
     histograms = (
-        rated.group_by(*_MONTH, rate_bins="rate_bin")
-        .agg(rate_counts=pl.col("rate_count").sum())
-        .sort("rate_bins")
-        .group_by(_MONTH, maintain_order=True)
-        .agg(write_array(pl.col(name)) for name in RATE_ARRAYS)
+        sum_elements(
+            rated.select("rate_count", cell="month", element="rate_bin"), [pl.col("rate_count").sum()]
+        )
+        .group_by(month="cell", maintain_order=True)
+        .agg(rate_bins=write_array(pl.col("element")), rate_counts=write_array(pl.col("rate_count")))
     )
     cells = (
-        months.join(measured, on=_MONTH, nulls_equal=True)
-        .join(histograms, on=_MONTH, nulls_equal=True)
+        months.join(measured, on="month")
+        .join(histograms, on="month")
+        .rename({"month": "cell"})
+        .join(spans.names, on="cell")
         .select(
-            *ROUTE,
-            pl.col("month").cast(pl.String),
+            *ROUTE_OF_SOURCE,
+            pl.col("starts_on").cast(pl.String),
             *(pl.col(name).cast(pl.String) for name in _COLUMNS),
-            source_id=pl.lit(source_id),
         )
-        .select("source_id", *_MONTH, *_COLUMNS)
     )
     connection.execute(_ADD, write_literals(cells))
+
+
+def place_in_months(spans: Spans, sums: pl.DataFrame) -> pl.DataFrame:
+    """Return the sums of the days of all clients, with their `day` and the cell of their `month`."""
+    cell = sums["cell"]
+    is_of_all = spans.names["client_id"].is_null().gather(cell)
+    placed = sums.with_columns(day=spans.names["starts_on"].gather(cell), month=spans.above.gather(cell))
+    return placed if is_of_all.all() else placed.filter(is_of_all)
 
 
 def remake_rate_months(connection: psycopg.Connection, source_id: int, since: date, until: date) -> None:

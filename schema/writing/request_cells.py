@@ -4,7 +4,6 @@ A cell counts the requests of a route that ended on a day, or in a month or year
 moved a file and did not fail. `request_rollups` adds up the parts of which a cell is the sum.
 """
 
-from collections.abc import Iterable
 from datetime import date
 from typing import NamedTuple
 
@@ -12,6 +11,7 @@ import polars as pl
 import psycopg
 
 from tapewise.schema.writing.cell_arrays import Slices, name_slices, slice_arrays
+from tapewise.schema.writing.groups import Groups
 from tapewise.schema.writing.request_columns import (
     ADD,
     ARRAYS,
@@ -22,33 +22,27 @@ from tapewise.schema.writing.request_columns import (
 )
 from tapewise.schema.writing.routes import (
     BIN_BITS,
-    ROUTE,
+    ROUTE_OF_SOURCE,
     Placed,
     count_bins,
     find_bins,
-    number_routes,
     write_cells,
 )
-from tapewise.schema.writing.spans import drop_and_remake, sum_spans
-
-_ROUTE = ("source_id", *ROUTE)
-_QUANTITY_BITS = 2
+from tapewise.schema.writing.spans import Spans, drop_and_remake, sum_spans
 
 
 class CellSums(NamedTuple):
-    """Sums of requests by source, route and local day: counts, and histograms, one row per bin.
+    """Sums of requests by cell (as in `Placed`): counts, and histograms, one row per quantity and bin.
 
-    `routes` has the routes by their numbers in the other two frames.
+    The bin has the number of its quantity in front (`quantity_bin`).
     """
 
-    routes: pl.DataFrame
     counts: pl.DataFrame
     bins: pl.DataFrame
 
     def negate(self) -> "CellSums":
         """Return what to add in order to subtract these sums."""
         return CellSums(
-            self.routes,
             self.counts.with_columns(pl.col(COUNTS) * -1),
             self.bins.with_columns(pl.col("bin_count") * -1),
         )
@@ -64,7 +58,7 @@ def sum_transfers(transfers: Placed) -> CellSums:
         "is_failed",
         waited_s=pl.when(pl.col("started_at").is_not_null()).then(_round("open_s") / 1e6),
     ).filter(~pl.col("is_failed"))
-    return _sum(alone, transfers.names)
+    return _sum(alone)
 
 
 def sum_requests(requests: Placed, *, is_simulated: bool = False) -> CellSums:
@@ -95,7 +89,7 @@ def sum_requests(requests: Placed, *, is_simulated: bool = False) -> CellSums:
             value=False
         ),
     )
-    return _sum(measured, requests.names)
+    return _sum(measured)
 
 
 def _round(seconds: str) -> pl.Expr:
@@ -106,29 +100,29 @@ def _is_whole_second(moment: pl.Expr) -> pl.Expr:
     return moment.dt.epoch("us") % 1_000_000 == 0
 
 
-def _sum(requests: pl.DataFrame, names: pl.DataFrame) -> CellSums:
-    """Return the sums of requests by `cell`, of which `names` has the routes and days."""
+def _sum(requests: pl.DataFrame) -> CellSums:
     flags = {"below_clock_count": "is_below_clock", "negative_count": "is_negative"}
-    counts = requests.group_by("cell").agg(
-        pl.len().cast(pl.Int64).alias("request_count"),
-        *(
-            pl.col(flag).sum().cast(pl.Int64).alias(count)
-            if flag in requests.columns
-            else pl.lit(0, pl.Int64).alias(count)
-            for count, flag in flags.items()
-        ),
+    groups = Groups(requests["cell"])
+    none = pl.zeros(len(groups.numbers), pl.Int64, eager=True)
+    counts = pl.DataFrame(
+        {
+            "cell": groups.numbers.cast(pl.Int32),
+            "request_count": groups.counts,
+            **{
+                count: groups.sum(requests[flag]) if flag in requests.columns else none
+                for count, flag in flags.items()
+            },
+        }
     )
     bins = pl.concat(
-        _sum_bins(requests[column], requests["cell"]).with_columns(quantity=pl.lit(number, pl.Int64))
+        _sum_bins(requests[column], requests["cell"]).select(
+            pl.col("cell").cast(pl.Int32),
+            (pl.col("bin") + number * 2**BIN_BITS).cast(pl.Int32).alias("quantity_bin"),
+            "bin_count",
+        )
         for number, column in enumerate(HISTOGRAMS.values())
     )
-    route, routes = number_routes(names, _ROUTE)
-    places = names.select("cell", route=route, day="day")
-    return CellSums(
-        routes,
-        counts.join(places, on="cell").select("route", "day", *COUNTS),
-        bins.join(places, on="cell").select("quantity", "bin", "bin_count", "route", "day"),
-    )
+    return CellSums(counts, bins)
 
 
 def _sum_bins(values: pl.Series, cell: pl.Series) -> pl.DataFrame:
@@ -138,14 +132,14 @@ def _sum_bins(values: pl.Series, cell: pl.Series) -> pl.DataFrame:
     return count_bins(cell, find_bins(values.cast(pl.Float64)))
 
 
-def add_cells(connection: psycopg.Connection, parts: list[CellSums]) -> list[int]:
-    """Add `parts` to the cells, in the caller's transaction, and delete cells without requests.
+def add_cells(
+    connection: psycopg.Connection, spans: Spans, counts: pl.DataFrame, bins: pl.DataFrame
+) -> list[int]:
+    """Add sums of days of `spans` to the cells, in the caller's transaction; delete cells without requests.
 
     Returns the sources whose routes may have no cell any more.
     """
-    if not parts:
-        return []
-    cells, packed = _make_cells(_gather(parts))
+    cells, packed = _make_cells(spans, counts, bins)
     return write_cells(connection, cells, ADD, DELETE_EMPTY, "starts_on", packed)
 
 
@@ -154,37 +148,17 @@ def drop_cells(connection: psycopg.Connection, source_id: int, since: date | Non
     drop_and_remake(connection, "request_cells", REMAKE, source_id, since)
 
 
-def _gather(parts: list[CellSums]) -> CellSums:
-    """Return the rows of all parts, with common numbers of routes."""
-    every = pl.concat([part.routes.with_columns(part=number) for number, part in enumerate(parts)])
-    common, names = number_routes(every, _ROUTE)
-    every = every.with_columns(common=common)
-
-    def renumber(frames: Iterable[pl.DataFrame]) -> pl.DataFrame:
-        return pl.concat(
-            frame.with_columns(
-                pl.col("route").replace_strict(of_part["route"], of_part["common"], return_dtype=pl.Int64)
-            )
-            for number, frame in enumerate(frames)
-            for of_part in [every.filter(pl.col("part") == number)]
-        )
-
-    return CellSums(names, renumber([part.counts for part in parts]), renumber([part.bins for part in parts]))
-
-
-def _make_cells(sums: CellSums) -> Slices:
+def _make_cells(spans: Spans, counts: pl.DataFrame, bins: pl.DataFrame) -> Slices:
     """Return one row per cell that is changed: its route, its span, its first day, its counts, its slices."""
-    element = pl.col("quantity") * 2**BIN_BITS + pl.col("bin")
-    bits = BIN_BITS + _QUANTITY_BITS
-    places, counted = sum_spans(sums.counts, ["route"], pl.lit(0), 0, [pl.col(COUNTS).sum()])
-    of_bins, binned = sum_spans(sums.bins, ["route"], element, bits, [pl.col("bin_count").sum()])
+    counted = sum_spans(counts.with_columns(element=pl.lit(0)), spans, [pl.col(COUNTS).sum()])
+    binned = sum_spans(bins.rename({"quantity_bin": "element"}), spans, [pl.col("bin_count").sum()])
     changed = binned.filter(pl.col("bin_count") != 0).select(
         "cell",
         "bin_count",
         bin=pl.col("element") % 2**BIN_BITS,
         quantity=pl.col("element") // 2**BIN_BITS,
     )
-    cells, packed = places.join(counted, on="cell").drop("cell"), []
+    cells, packed = counted.drop("element"), []
     for number, (name, arrays) in enumerate(ARRAYS.items()):
         columns = {f"{name}_bins": "bin", f"{name}_counts": "bin_count"}
         of_name = changed.filter(pl.col("quantity") == number)
@@ -192,14 +166,10 @@ def _make_cells(sums: CellSums) -> Slices:
             of_name.select("cell", **{array: pl.col(column) for array, column in columns.items()}), arrays
         )
         packed += sliced.packed
-        named = sliced.cells.join(of_bins, on="cell").drop("cell")
-        cells = cells.join(named, on=("route", "day", "span"), how="left")
+        cells = cells.join(sliced.cells, on="cell", how="left")
     slices = [column for arrays in ARRAYS.values() for column in name_slices(arrays)]
     is_changed = pl.any_horizontal(pl.col(COUNTS) != 0, pl.col(slices).is_not_null())
-    named = cells.filter(is_changed).join(sums.routes, on="route")
+    named = cells.filter(is_changed).join(spans.names, on="cell")
     return Slices(
-        named.select(
-            *_ROUTE, "span", pl.col("day").alias("starts_on"), pl.col(COUNTS).cast(pl.String), *slices
-        ),
-        packed,
+        named.select(*ROUTE_OF_SOURCE, "span", "starts_on", pl.col(COUNTS).cast(pl.String), *slices), packed
     )

@@ -13,7 +13,15 @@ import polars as pl
 import psycopg
 
 from tapewise.schema.writing import hit_cells, open_cells, request_cells, user_cells
-from tapewise.schema.writing.routes import Clients, Placed, drop_unused_routes, place_rows, split_clients
+from tapewise.schema.writing.routes import (
+    Clients,
+    Placed,
+    drop_unused_routes,
+    join_parts,
+    place_rows,
+    split_clients,
+)
+from tapewise.schema.writing.spans import find_spans
 
 # What the rollups read of `core.requests`, of transfers and of opens alone, and of `core.transfers`.
 _COMMON = {
@@ -41,8 +49,9 @@ OWN = ("class_of_service", "user_id", "open_s", "persona")
 
 
 class RequestSums(NamedTuple):
-    """Sums of requests for each of the rollups."""
+    """Sums of requests for each of the rollups, by the cells of `names` (as in `Placed`)."""
 
+    names: pl.DataFrame
     cells: request_cells.CellSums
     hits: pl.DataFrame
     users: pl.DataFrame
@@ -51,6 +60,7 @@ class RequestSums(NamedTuple):
     def negate(self) -> "RequestSums":
         """Return what to add in order to subtract these sums."""
         return RequestSums(
+            self.names,
             self.cells.negate(),
             hit_cells.negate(self.hits),
             user_cells.negate(self.users),
@@ -66,6 +76,7 @@ def sum_transfers(transfers: pl.DataFrame, timezone: str, clients: Clients = Cli
 def sum_placed_transfers(transfers: Placed, timezone: str) -> RequestSums:
     """Return the sums of transfers as `sum_transfers` does, when they are placed already."""
     return RequestSums(
+        transfers.names,
         request_cells.sum_transfers(transfers),
         hit_cells.sum_transfers(transfers, timezone),
         user_cells.sum_requests(transfers),
@@ -93,6 +104,7 @@ def sum_requests(
         asked_at = pl.coalesce("submitted_at", "started_at", "ended_at")
         counted = counted.filter(pl.lit(value=False) if steady_at is None else asked_at >= steady_at)
     return RequestSums(
+        counted.names,
         request_cells.sum_requests(counted, is_simulated=is_simulated),
         hit_cells.sum_requests(counted, timezone),
         users,
@@ -102,12 +114,16 @@ def sum_requests(
 
 def add_requests(connection: psycopg.Connection, sums: Iterable[RequestSums]) -> None:
     """Add `sums` to the rollups, in the caller's transaction. A row without requests is deleted."""
-    parts = list(sums)
+    parts = [(names, *cells, hits, users, opens) for names, cells, hits, users, opens in sums]
+    if not parts:
+        return
+    names, (counts, bins, hits, users, opens) = join_parts(parts)
+    spans = find_spans(names)
     source_ids = {
-        *request_cells.add_cells(connection, [part.cells for part in parts]),
-        *hit_cells.add_cells(connection, [part.hits for part in parts]),
-        *user_cells.add_cells(connection, [part.users for part in parts]),
-        *open_cells.add_cells(connection, [part.opens for part in parts]),
+        *request_cells.add_cells(connection, spans, counts, bins),
+        *hit_cells.add_cells(connection, names, hits),
+        *user_cells.add_cells(connection, spans, users),
+        *open_cells.add_cells(connection, spans, opens),
     }
     if source_ids:
         drop_unused_routes(connection, source_ids)

@@ -12,6 +12,7 @@ from tapewise.schema.errors import DatabaseError
 from tapewise.schema.writing.array_literals import write_literals
 from tapewise.schema.writing.cell_arrays import PackedArray, name_slices, write_slices
 from tapewise.schema.writing.cells import find_local
+from tapewise.schema.writing.groups import Groups, are_dense, find_greatest
 
 MINUTE_US = 60_000_000
 # A bin of a histogram is the exponent of a float and the first six binary digits behind it: 64 bins for each
@@ -24,6 +25,7 @@ SHORT_S, LONGEST_S = 10.0, 1e9
 # What identifies a route, besides its source, and the types. Without a client, it is of all clients.
 ROUTE_TYPES = {"interface": "text", "direction": "text", "class_of_service": "text", "client_id": "integer"}
 ROUTE = tuple(ROUTE_TYPES)
+ROUTE_OF_SOURCE = ("source_id", *ROUTE)
 # Compares a row `given` with a route. A number of a client is positive, and with IS NOT DISTINCT FROM, the
 # many routes of clients would all be compared with each other.
 IS_ROUTE = (
@@ -67,7 +69,7 @@ def number_routes(rows: pl.DataFrame, columns: Sequence[str] = ROUTE) -> tuple[p
     Rows with the same values in `columns` have the same route. A number in these columns is not negative.
     """
     packed = pack_columns(rows, columns, pl.Series([0], dtype=pl.Int64).new_from_index(0, rows.height))
-    route, firsts = _number(packed)
+    route, firsts = number_values(packed)
     return route, rows[[*columns]][firsts].hstack(pl.DataFrame({"route": route})[firsts])
 
 
@@ -79,27 +81,22 @@ def number_cells(
     `days` are dates, or days since 1970.
     """
     days = days.cast(pl.Int64)
-    cell, firsts = _number(pack_columns(rows, columns, days - find_first_day(days)))
+    cell, firsts = number_values(pack_columns(rows, columns, days - find_first_day(days)))
     # Frames are made of columns, because each `select` or `with_columns` takes some 70 us, which is
     # much where rows are few.
     of_cells = pl.DataFrame({"cell": cell, "day": days.cast(pl.Int32).cast(pl.Date)})[firsts]
     return cell, rows[[*columns]][firsts].hstack(of_cells)
 
 
-def _find_greatest(numbers: pl.Series) -> int:
-    greatest = numbers.max()
-    return greatest if isinstance(greatest, int) else 0
-
-
-def _number(packed: pl.Series) -> tuple[pl.Series, pl.Series]:
+def number_values(values: pl.Series) -> tuple[pl.Series, pl.Series]:
     """Return the place of each number among the different ones, and the first row of each of these.
 
     The numbers are not negative.
     """
-    if not _are_dense(packed):
-        return packed.unique().sort().search_sorted(packed).cast(pl.Int64), packed.arg_unique()
-    numbers = packed.to_numpy()
-    first = np.full(_find_greatest(packed) + 1, -1)
+    if not are_dense(values):
+        return values.unique().sort().search_sorted(values).cast(pl.Int64), values.arg_unique()
+    numbers = values.to_numpy()
+    first = np.full(find_greatest(values) + 1, -1)
     # Of several rows that are assigned to, the last one stays.
     first[numbers[::-1]] = np.arange(len(numbers))[::-1]
     is_there = first >= 0
@@ -111,28 +108,18 @@ def count_bins(cell: pl.Series, bins: pl.Series) -> pl.DataFrame:
     first = bins.min()
     first = first if isinstance(first, int) else 0
     # Bins are near each other, so that there are few numbers of a cell and a bin.
-    width = _find_greatest(bins) - first + 1
-    numbers = cell * width + (bins - first)
-    if _are_dense(numbers):
-        counts = np.bincount(numbers.to_numpy())
-        keys = np.flatnonzero(counts)
-        counts = counts[keys]
-    else:
-        keys, counts = np.unique(numbers.to_numpy(), return_counts=True)
-    return pl.DataFrame({"cell": keys // width, "bin": keys % width + first, "bin_count": counts})
-
-
-def _are_dense(numbers: pl.Series) -> bool:
-    """Return whether an array with a place for each number is faster than sorting, or a hash table."""
-    return _find_greatest(numbers) < 4 * len(numbers)
+    width = find_greatest(bins) - first + 1
+    groups = Groups(cell * width + (bins - first))
+    keys = groups.numbers
+    return pl.DataFrame({"cell": keys // width, "bin": keys % width + first, "bin_count": groups.counts})
 
 
 class Placed(NamedTuple):
     """Rows with the number of their route and local day (`cell`), and `names`: routes and days by `cell`.
 
-    They are found once for all sums of the same rows, because this takes as long as a sum. Rows also have the
-    number of their `run` in `runs`, which has minutes since 1970 and the local time of each (`minute`,
-    `local`).
+    They are found once for all sums of the same rows, because this takes as long as a sum. The names are in
+    the order of cells, which are numbered from 0. Rows also have the number of their `run` in `runs`, which
+    has minutes since 1970 and the local time of each (`minute`, `local`).
     """
 
     rows: pl.DataFrame
@@ -145,19 +132,32 @@ class Placed(NamedTuple):
 
     def gather_days(self, cell: pl.Series) -> pl.Series:
         """Return the local day of each row of these cells, counted since 1970."""
-        return self.names.sort("cell")["day"].cast(pl.Int32).cast(pl.Int64).gather(cell)
-
-    def name(self, sums: pl.DataFrame) -> pl.DataFrame:
-        """Add the routes and days to `sums`, which have a `cell`."""
-        return sums.join(self.names, on="cell")
+        return self.names["day"].cast(pl.Int32).cast(pl.Int64).gather(cell)
 
 
 def place_rows(rows: pl.DataFrame, timezone: str) -> Placed:
     """Return rows of transfers or requests, which have `source_id` and the columns of ROUTE, with `cell`."""
     run, runs = find_runs(rows["ended_at"], timezone)
     days = runs["local"].dt.date().cast(pl.Int64).gather(run)
-    cell, names = number_cells(rows, days, ("source_id", *ROUTE))
-    return Placed(rows.hstack([cell.alias("cell"), run.alias("run")]), names, runs)
+    cell, names = number_cells(rows, days, ROUTE_OF_SOURCE)
+    return Placed(rows.hstack([cell.alias("cell"), run.alias("run")]), names.sort("cell"), runs)
+
+
+def join_parts(parts: Sequence[tuple[pl.DataFrame, ...]]) -> tuple[pl.DataFrame, list[pl.DataFrame]]:
+    """Return common names of the cells of all parts, and each frame of all parts in one.
+
+    Each part has its names (as in `Placed`) and then as many frames, whose `cell` is numbered by them. Sums
+    are kept by numbers until the end, because names take many times their space.
+    """
+    every = pl.concat([names for names, *_ in parts])
+    cell, names = number_cells(every, every["day"], ROUTE_OF_SOURCE)
+    renumbered: list[list[pl.DataFrame]] = []
+    first = 0
+    for of_part, *frames in parts:
+        cells = cell.slice(first, of_part.height)
+        renumbered.append([frame.with_columns(cell=cells.gather(frame["cell"])) for frame in frames])
+        first += of_part.height
+    return names.sort("cell"), [pl.concat(frames) for frames in zip(*renumbered, strict=True)]
 
 
 def pack_columns(rows: pl.DataFrame, columns: Sequence[str], packed: pl.Series) -> pl.Series:
@@ -173,9 +173,9 @@ def pack_columns(rows: pl.DataFrame, columns: Sequence[str], packed: pl.Series) 
         code = value.cast(pl.Int64) + 1
         code = code.fill_null(0) if nulls else code
         # Numbers of sources, clients and days may be large, but there are no more different ones than rows.
-        if (1 + _find_greatest(packed)) * (1 + _find_greatest(code)) > _LARGEST:
-            packed, code = _number(packed)[0], _number(code)[0]
-        packed = packed * (1 + _find_greatest(code)) + code
+        if (1 + find_greatest(packed)) * (1 + find_greatest(code)) > _LARGEST:
+            packed, code = number_values(packed)[0], number_values(code)[0]
+        packed = packed * (1 + find_greatest(code)) + code
     return packed
 
 

@@ -4,7 +4,6 @@ Months and years are sums of their days. They are kept so that a question about 
 minimum cannot be taken away again, so a month that loses a day is made again of the days that it still has.
 """
 
-from collections.abc import Iterable
 from datetime import date
 
 import polars as pl
@@ -13,10 +12,9 @@ import psycopg
 from tapewise.schema.writing.array_literals import write_literals
 from tapewise.schema.writing.cell_arrays import Slices, name_slices, slice_arrays
 from tapewise.schema.writing.day_columns import merge_arrays
-from tapewise.schema.writing.day_sums import SIZE_BITS
 from tapewise.schema.writing.rate_months import WIDEN
-from tapewise.schema.writing.routes import BIN_BITS, ROUTE, write_addition
-from tapewise.schema.writing.spans import sum_spans
+from tapewise.schema.writing.routes import BIN_BITS, ROUTE_OF_SOURCE, write_addition
+from tapewise.schema.writing.spans import Spans, sum_spans
 
 _SIZE_ARRAYS = {"size_bins": "smallint", "size_bytes": "numeric", "shortest_s": "double precision"}
 _TIME_ARRAYS = {"time_size_bins": "smallint", "time_bins": "smallint", "time_counts": "integer"}
@@ -72,16 +70,13 @@ _REMAKE = """
 
 
 def add_size_days(
-    connection: psycopg.Connection,
-    source_id: int,
-    sizes: Iterable[pl.DataFrame],
-    times: Iterable[pl.DataFrame],
+    connection: psycopg.Connection, spans: Spans, sizes: pl.DataFrame, times: pl.DataFrame
 ) -> None:
-    """Add the sums `sizes` and `times` (of `DaySums`) to the source's cells, in the caller's transaction.
+    """Add the sums `sizes` and `times` (of `DaySums`) to cells of a source, in the caller's transaction.
 
-    The routes are there already.
+    `spans` has the days of the sums. The routes are there already.
     """
-    cells, packed = _make_cells(source_id, pl.concat(sizes), pl.concat(times))
+    cells, packed = _make_cells(spans, sizes, times)
     if not cells.is_empty():
         connection.execute(_ADD, [*packed, *write_literals(cells)])
 
@@ -104,17 +99,17 @@ def drop_size_days(connection: psycopg.Connection, source_id: int, since: date, 
         below = span
 
 
-def _make_cells(source_id: int, sizes: pl.DataFrame, times: pl.DataFrame) -> Slices:
+def _make_cells(spans: Spans, sizes: pl.DataFrame, times: pl.DataFrame) -> Slices:
     """Return one row per cell: its route, its span, its first day, its columns, its slices."""
     combine = [
         pl.col("size_bytes").sum(),
         pl.col("shortest_s", "first_on").min(),
         pl.col("last_on").max(),
     ]
-    rows = sizes.with_columns(first_on="day", last_on="day")
-    bits = SIZE_BITS + BIN_BITS
-    of_sizes, by_size = sum_spans(rows, ROUTE, pl.col("size_bin"), SIZE_BITS, combine)
-    of_times, by_time = sum_spans(times, ROUTE, pl.col("time_bin"), bits, [pl.col("time_count").sum()])
+    day = spans.names["starts_on"].gather(sizes["cell"])
+    rows = sizes.with_columns(first_on=day, last_on=day).rename({"size_bin": "element"})
+    by_size = sum_spans(rows, spans, combine)
+    by_time = sum_spans(times.rename({"time_bin": "element"}), spans, [pl.col("time_count").sum()])
     sized = slice_arrays(
         by_size.select("cell", "size_bytes", "shortest_s", size_bins="element"),
         _SIZE_ARRAYS,
@@ -130,17 +125,12 @@ def _make_cells(source_id: int, sizes: pl.DataFrame, times: pl.DataFrame) -> Sli
     )
     days = by_size.group_by("cell").agg(pl.col("first_on").min(), pl.col("last_on").max())
     cells = (
-        sized.cells.join(of_sizes, on="cell")
+        sized.cells.join(timed.cells, on="cell")
         .join(days, on="cell")
-        .drop("cell")
-        .join(
-            timed.cells.join(of_times, on="cell").drop("cell"), on=(*ROUTE, "span", "day"), nulls_equal=True
-        )
+        .join(spans.names, on="cell")
         .select(
-            pl.lit(source_id).alias("source_id"),
-            *ROUTE,
-            "span",
-            pl.col("day").alias("starts_on"),
+            *ROUTE_OF_SOURCE,
+            *("span", "starts_on"),
             pl.col("first_on", "last_on").cast(pl.String),
             *name_slices(_SIZE_ARRAYS),
             *name_slices(_TIME_ARRAYS),

@@ -7,60 +7,84 @@ them.
 
 from collections.abc import Mapping, Sequence
 from datetime import date
+from typing import NamedTuple
 
+import numpy as np
 import polars as pl
 import psycopg
+from numpy.typing import NDArray
 
-from tapewise.schema.writing.routes import number_cells
+from tapewise.schema.writing.routes import ROUTE_OF_SOURCE, number_cells
 
 # The spans of cells, and what polars calls their lengths.
 SPANS = {"day": "1d", "month": "1mo", "year": "1y"}
 
 
-def place_sums(sums: pl.DataFrame) -> pl.DataFrame:
-    """Return the sums of days (`day`) once for each span: `span`, and the first day of it, `starts_on`."""
-    return pl.concat(
-        sums.with_columns(span=pl.lit(span), starts_on=pl.col("day").dt.truncate(length))
-        for span, length in SPANS.items()
-    )
+class Spans(NamedTuple):
+    """The numbers of cells of days, months and years.
 
-
-def sum_spans(
-    sums: pl.DataFrame,
-    route: Sequence[str],
-    element: pl.Expr,
-    element_bits: int,
-    combine: Sequence[pl.Expr],
-) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return the cells of all spans, and the sums, of sums of days (`day`).
-
-    Cells have numbers (`cell`), a `span`, and a `day`, which is their first. A cell has the same values in
-    `route`. `element` is a number of so many bits, of which a cell has one sum each, and `combine` adds up
-    the columns of several sums. The sums are ordered by `cell` and `element`.
+    `names` has the route of each `cell`, its `span`, and its first day, `starts_on`. Days come first, by the
+    numbers that they were given, then months, then years. `above` has the month of each day, and the year of
+    each month, by their numbers.
     """
-    cell, cells = number_cells(sums, sums["day"], route)
-    # Names of the route are known by its cell. To sort texts would take longest.
-    rows = sums.with_columns(cell=cell, element=element).drop(*route, "day")
-    parts, summed, first = [], [], 0
-    for span, length in SPANS.items():
-        # Months are added up from days, and years from months, which are far fewer.
-        if span != "day":
-            above, cells = number_cells(cells, cells["day"].dt.truncate(length), route)
-            rows = rows.with_columns(cell=above.gather(rows["cell"]))
-        cells = cells.sort("cell")
-        key = pl.col("cell") * 2**element_bits + pl.col("element")
-        # Sorted before and not after: groups of sorted numbers are found without a hash table.
-        grouped = rows.lazy().with_columns(key=key).sort("key").group_by("key", maintain_order=True)
-        rows = (
-            grouped.agg(combine)
-            .with_columns(cell=pl.col("key") // 2**element_bits, element=pl.col("key") % 2**element_bits)
-            .drop("key")
-            .collect()
-        )
-        parts.append(cells.with_columns(pl.col("cell") + first, span=pl.lit(span)))
-        summed.append(rows.with_columns(pl.col("cell") + first))
+
+    names: pl.DataFrame
+    above: pl.Series
+
+
+def find_spans(days: pl.DataFrame) -> Spans:
+    """Return the cells of days (as in `Placed`), and those of their months and years."""
+    cells, parts, above, first = days, [days.with_columns(span=pl.lit("day"))], [], 0
+    for span, length in [*SPANS.items()][1:]:
+        number, found = number_cells(cells, cells["day"].dt.truncate(length), ROUTE_OF_SOURCE)
         first += cells.height
-    return pl.concat(parts), pl.concat(summed)
+        above.append(number + first)
+        cells = found.sort("cell")
+        parts.append(cells.with_columns(pl.col("cell") + first, span=pl.lit(span)))
+    return Spans(pl.concat(parts, how="diagonal").rename({"day": "starts_on"}), pl.concat(above))
+
+
+def sum_spans(sums: pl.DataFrame, spans: Spans, combine: Sequence[pl.Expr]) -> pl.DataFrame:
+    """Return the sums of all spans, of sums of days.
+
+    `sums` has its `cell` and a number, `element`, of which a cell has one sum each. `combine` adds up the
+    columns of several sums. The sums are ordered by `cell` and `element`.
+    """
+    summed = [sum_elements(sums, combine)]
+    for _ in [*SPANS][1:]:
+        # Months are added up from days, and years from months, which are far fewer.
+        below = summed[-1]
+        summed.append(sum_elements(below.with_columns(cell=spans.above.gather(below["cell"])), combine))
+    return pl.concat(summed)
+
+
+def sum_elements(sums: pl.DataFrame, combine: Sequence[pl.Expr]) -> pl.DataFrame:
+    """Return the sums of each `cell` and `element`, ordered by these. `combine` adds up other columns."""
+    if sums.is_empty():
+        return sums.select("cell", "element", pl.exclude("cell", "element"))
+    cell, element = (sums[name].cast(pl.Int64).to_numpy() for name in ("cell", "element"))
+    values: NDArray[np.int64] | None = None
+    first, last = int(element.min()), int(element.max())
+    if (int(cell.max()) + 1) * (last - first + 1) >= 2**63:
+        values, element = np.unique(element, return_inverse=True)
+        first, last = 0, len(values) - 1
+    width = last - first + 1
+    key = cell * width + (element - first)
+    rows = sums.drop("cell", "element")
+    # Lines are mostly in the order of time, and so are the cells of their days, which is sorted fast.
+    if (key[1:] <= key[:-1]).any():
+        order = np.argsort(key, kind="stable")
+        key, rows = key[order], rows[order]
+        if (key[1:] == key[:-1]).any():
+            # Groups of sorted numbers are found without a hash table.
+            numbered = rows.with_columns(key=pl.Series(key).set_sorted())
+            rows = numbered.group_by("key", maintain_order=True).agg(combine)
+            key = rows["key"].to_numpy()
+            rows = rows.drop("key")
+    element = key % width + first if values is None else values[key % width]
+    return rows.insert_column(0, pl.Series("cell", key // width)).insert_column(
+        1, pl.Series("element", element)
+    )
 
 
 def drop_spans(

@@ -15,7 +15,7 @@ import psycopg
 from tapewise.schema.writing.array_literals import write_array
 from tapewise.schema.writing.day_columns import merge_arrays
 from tapewise.schema.writing.routes import (
-    ROUTE,
+    ROUTE_OF_SOURCE,
     drop_unused_routes,
     find_days,
     find_time_bins,
@@ -23,13 +23,12 @@ from tapewise.schema.writing.routes import (
     write_addition,
     write_cells,
 )
-from tapewise.schema.writing.spans import SPANS, place_sums
+from tapewise.schema.writing.spans import SPANS
 
 # What the rollup reads of stages, besides the moment at which they ended.
 STAGE = ("source_id", "interface", "class_of_service", "duration_s", "is_failed")
 
-_ROUTE = ("source_id", *ROUTE)
-_CELL = (*_ROUTE, "span", "starts_on")
+_CELL = (*ROUTE_OF_SOURCE, "span", "starts_on")
 _COUNTS = ("stage_count", "failed_count")
 # Stages without a duration, which are in no bin.
 _UNTIMED = ("untimed_count", "untimed_failed_count")
@@ -84,7 +83,7 @@ def sum_stages(stages: pl.DataFrame, timezone: str, moment: str = "staged_at") -
     placed = stages.select(
         *STAGE, pl.lit("get").alias("direction"), pl.lit(None, pl.Int32).alias("client_id")
     )
-    cell, names = number_cells(placed, find_days(stages[moment], timezone), _ROUTE)
+    cell, names = number_cells(placed, find_days(stages[moment], timezone), ROUTE_OF_SOURCE)
     sums = (
         placed.select(
             # Groups are found by integers, which is far faster than by columns with texts.
@@ -96,7 +95,7 @@ def sum_stages(stages: pl.DataFrame, timezone: str, moment: str = "staged_at") -
         .agg(stage_count=pl.len().cast(pl.Int64), failed_count=pl.col("failed_count").sum())
         .with_columns(stage_count=pl.col("stage_count") - pl.col("failed_count"))
     )
-    return sums.join(names, on="cell").select(*_ROUTE, "day", "time_bin", *_COUNTS)
+    return sums.join(names, on="cell").select(*ROUTE_OF_SOURCE, "day", "time_bin", *_COUNTS)
 
 
 def negate(sums: pl.DataFrame) -> pl.DataFrame:
@@ -141,7 +140,7 @@ def _make_cells(sums: pl.DataFrame) -> pl.DataFrame:
     """Return one row per cell that is changed: its route, its span, its first day, its columns as texts."""
     timed = pl.col("time_bin").is_not_null()
     return (
-        place_sums(sums)
+        _place_sums(sums)
         .group_by(*_CELL, "time_bin")
         .agg(pl.col(_COUNTS).sum())
         .filter(pl.any_horizontal(pl.col(_COUNTS) != 0))
@@ -157,4 +156,12 @@ def _make_cells(sums: pl.DataFrame) -> pl.DataFrame:
                 for column, name in zip(("time_bin", *_COUNTS), _ARRAYS, strict=True)
             ),
         )
+    )
+
+
+def _place_sums(sums: pl.DataFrame) -> pl.DataFrame:
+    """Return the sums of days (`day`) once for each span: `span`, and the first day of it, `starts_on`."""
+    return pl.concat(
+        sums.with_columns(span=pl.lit(span), starts_on=pl.col("day").dt.truncate(length))
+        for span, length in SPANS.items()
     )

@@ -5,7 +5,6 @@ archive's own clock, moved a file and did not fail. `request_rollups` adds up th
 sum.
 """
 
-from collections.abc import Sequence
 from datetime import date
 
 import polars as pl
@@ -13,17 +12,17 @@ import psycopg
 
 from tapewise.schema.writing.cell_arrays import Slices, name_slices, slice_arrays
 from tapewise.schema.writing.day_columns import merge_arrays
+from tapewise.schema.writing.groups import Groups
 from tapewise.schema.writing.routes import (
-    ROUTE,
+    ROUTE_OF_SOURCE,
     Placed,
+    number_values,
     write_addition,
     write_cells,
 )
-from tapewise.schema.writing.spans import drop_spans, sum_spans
+from tapewise.schema.writing.spans import Spans, drop_spans, sum_spans
 
-_ROUTE = ("source_id", *ROUTE)
 _SUMS = ("request_count", "size_bytes")
-_USER_BITS = 31
 _ARRAYS = {"user_ids": "integer", "request_counts": "integer", "size_bytes": "numeric"}
 _ADD = (
     write_addition(
@@ -42,23 +41,24 @@ _DELETE_EMPTY = (
 
 
 def sum_requests(requests: Placed) -> pl.DataFrame:
-    """Return the sums of requests (rows of `core.requests` or `core.transfers`) by route, day and user."""
+    """Return the sums of requests (rows of `core.requests` or `core.transfers`) by cell and user."""
     is_known = pl.col("user_id").is_not_null() & ~pl.col("is_failed").fill_null(value=False)
-    sums = (
-        requests.rows.select(
-            # One number for a cell and a user: groups are found by it faster than by two.
-            key=pl.when(is_known).then(pl.col("cell") * 2**_USER_BITS + pl.col("user_id")),
+    known = requests.rows.select("cell", "user_id", "size_bytes", is_known=is_known).filter("is_known")
+    users = known["user_id"].cast(pl.Int64)
+    place, firsts = number_values(users)
+    user_ids = users.gather(firsts).sort()
+    groups = Groups(known["cell"] * len(user_ids) + place)
+    # There are no groups if there is no user.
+    width = max(len(user_ids), 1)
+    return pl.DataFrame(
+        {
+            "cell": (groups.numbers // width).cast(pl.Int32),
+            "user_id": user_ids.gather(groups.numbers % width).cast(pl.Int32),
+            "request_count": groups.counts,
             # Sizes of a day may add up to more than 64 bits.
-            size_bytes=pl.col("size_bytes").cast(pl.Int128),
-        )
-        .group_by("key")
-        .agg(request_count=pl.len().cast(pl.Int64), size_bytes=pl.col("size_bytes").sum())
-        .filter(pl.col("key").is_not_null())
-        .with_columns(
-            cell=pl.col("key") // 2**_USER_BITS, user_id=(pl.col("key") % 2**_USER_BITS).cast(pl.Int32)
-        )
+            "size_bytes": groups.sum_wide(known["size_bytes"]),
+        }
     )
-    return requests.name(sums).select(*_ROUTE, "day", "user_id", *_SUMS)
 
 
 def negate(sums: pl.DataFrame) -> pl.DataFrame:
@@ -66,14 +66,12 @@ def negate(sums: pl.DataFrame) -> pl.DataFrame:
     return sums.with_columns(pl.col(_SUMS) * -1)
 
 
-def add_cells(connection: psycopg.Connection, parts: Sequence[pl.DataFrame]) -> list[int]:
-    """Add `parts` to the cells, in the caller's transaction, and delete cells without requests.
+def add_cells(connection: psycopg.Connection, spans: Spans, sums: pl.DataFrame) -> list[int]:
+    """Add sums of days of `spans` to the cells, in the caller's transaction; delete cells without requests.
 
     Returns the sources whose routes may have no cell any more.
     """
-    if not parts:
-        return []
-    cells, packed = _make_cells(pl.concat(parts))
+    cells, packed = _make_cells(spans, sums)
     return write_cells(connection, cells, _ADD, _DELETE_EMPTY, "starts_on", packed)
 
 
@@ -82,14 +80,12 @@ def drop_cells(connection: psycopg.Connection, source_id: int, since: date | Non
     drop_spans(connection, "user_cells", _ARRAYS, source_id, since)
 
 
-def _make_cells(sums: pl.DataFrame) -> Slices:
+def _make_cells(spans: Spans, sums: pl.DataFrame) -> Slices:
     """Return one row per cell that is changed: its route, its span, its first day, its slices."""
-    cells, users = sum_spans(sums, _ROUTE, pl.col("user_id"), _USER_BITS, [pl.col(_SUMS).sum()])
+    users = sum_spans(sums.rename({"user_id": "element"}), spans, [pl.col(_SUMS).sum()])
     arrays = users.filter(pl.any_horizontal(pl.col(_SUMS) != 0)).select(
         "cell", "size_bytes", user_ids="element", request_counts="request_count"
     )
     sliced, packed = slice_arrays(arrays, _ARRAYS)
-    named = sliced.join(cells, on="cell")
-    return Slices(
-        named.select(*_ROUTE, "span", pl.col("day").alias("starts_on"), *name_slices(_ARRAYS)), packed
-    )
+    named = sliced.join(spans.names, on="cell")
+    return Slices(named.select(*ROUTE_OF_SOURCE, "span", "starts_on", *name_slices(_ARRAYS)), packed)
