@@ -16,7 +16,7 @@ from tapewise.schema.writing.request_rollups import (
     sum_placed_transfers,
     sum_transfers,
 )
-from tapewise.schema.writing.routes import Clients, place_rows, split_clients
+from tapewise.schema.writing.routes import Clients, batch_parts, place_rows, split_clients
 from tapewise.schema.writing.stage_cells import add_stages, sum_stages
 
 # So many rows of transfers are summed together. They take 50 MB.
@@ -126,9 +126,8 @@ def add_sums(
             parts.append(each)
         else:
             stages.append(each)
-    if parts:
-        days = [part.days for part in parts]
-        unlogged = pl.lit(0) if _has_failures(source) else pl.col("transfer_count")
+    unlogged = pl.lit(0) if _has_failures(source) else pl.col("transfer_count")
+    for days in batch_parts(part.days for part in parts):
         cells = name_moments(days).with_columns(failures_unlogged_count=unlogged.cast(pl.Int64))
         add_cells(connection, source.archive_id, [cells])
         add_days(connection, source.id, days)

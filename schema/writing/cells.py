@@ -5,9 +5,9 @@ from typing import TypeVar
 import polars as pl
 import psycopg
 
-from tapewise.schema.writing.array_literals import write_literals
+from tapewise.schema.writing.array_literals import FEW, write_literals
 
-MINUTE_US = 60_000_000
+MINUTE_US, DAY_MINUTES = 60_000_000, 1440
 
 _GROUP = ("interface", "direction", "is_time_of_day_unknown")
 _KEY = ("cell_at", *_GROUP)
@@ -78,20 +78,36 @@ def sum_cells(transfers: pl.DataFrame, timezone: str, *, has_failures: bool) -> 
 
 def find_ten_minutes(minutes: pl.Series, local: pl.Series, timezone: str) -> pl.Series:
     """Return the first of the ten minutes of each minute (since 1970), whose local times are `local`."""
-    begin = minutes - local.dt.minute().cast(pl.Int64) % 10
+    begin = minutes - local % 10
     # Some zones have changed their clocks at a minute past midnight, or by a quarter of an hour. There, a
     # cell that would begin on another day is split into minutes.
-    begin_days = find_local(begin.rle().struct.field("value"), timezone).dt.date().gather(begin.rle_id())
-    is_same_day = begin_days == local.dt.date()
+    begin_days = find_local(begin.rle().struct.field("value"), timezone) // DAY_MINUTES
+    is_same_day = begin_days.gather(begin.rle_id()) == local // DAY_MINUTES
     return begin.zip_with(is_same_day, minutes)
 
 
 def find_local(minutes: pl.Series, timezone: str) -> pl.Series:
-    """Return the local time of each minute since 1970, without the zone.
+    """Return the local time of each minute since 1970, in minutes from a local 1970-01-01 00:00 on.
 
-    With the zone, each look at an hour or a date would convert it again, which costs more than the rest.
+    To convert each minute costs as much as the sums. So clocks are looked at when a day (of UTC) begins and
+    ends, and only minutes of a day at whose ends they differ from UTC by different times are converted. No
+    zone has changed its clocks and changed them back on one day.
     """
-    return find_moment(minutes).dt.convert_time_zone(timezone).dt.replace_time_zone(None)
+    if len(minutes) <= FEW:
+        return _convert(minutes, timezone)
+    days = minutes // DAY_MINUTES
+    run, begins = days.rle_id(), days.rle().struct.field("value") * DAY_MINUTES
+    moved, moved_at_end = (_convert(ends, timezone) - ends for ends in (begins, begins + DAY_MINUTES))
+    local = minutes + moved.gather(run)
+    is_changed = (moved != moved_at_end).gather(run)
+    if is_changed.any():
+        local = local.scatter(is_changed.arg_true(), _convert(minutes.filter(is_changed), timezone))
+    return local
+
+
+def _convert(minutes: pl.Series, timezone: str) -> pl.Series:
+    local = find_moment(minutes).dt.convert_time_zone(timezone).dt.replace_time_zone(None)
+    return local.dt.epoch("us") // MINUTE_US
 
 
 _MomentT = TypeVar("_MomentT", pl.Series, pl.Expr)

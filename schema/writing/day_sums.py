@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from tapewise.schema.writing.cells import find_moment, find_ten_minutes
+from tapewise.schema.writing.cells import DAY_MINUTES, find_moment, find_ten_minutes
 from tapewise.schema.writing.day_columns import SUMS
 from tapewise.schema.writing.groups import Groups
 from tapewise.schema.writing.routes import (
@@ -30,7 +30,6 @@ from tapewise.schema.writing.routes import (
 # The lower edges of the bins of size, numbered from 1: empty files, and 1, 2 and 5 in each decade.
 SIZE_EDGES = [0, *(digit * 10**decade for decade in range(19) for digit in (1, 2, 5))]
 
-DAY_MINUTES = 1440
 # Bits for the parts of a number: hours (24 where unknown), bins of size.
 
 HOUR_BITS, SIZE_BITS = 5, 6
@@ -285,7 +284,7 @@ def _find_times(placed: Placed, timezone: str) -> tuple[pl.Series, pl.Series]:
     These ten minutes are those of `core.activity_cells`, in minutes since 1970.
     """
     run, minute, local = placed.rows["run"], placed.runs["minute"], placed.runs["local"]
-    hours = local.dt.hour().cast(pl.Int64).gather(run)
+    hours = (local % DAY_MINUTES // 60).gather(run)
     unknown = pl.Series([_UNKNOWN_HOUR], dtype=pl.Int64)
     is_known = ~placed.rows["is_time_of_day_unknown"]
     return hours.zip_with(is_known, unknown), find_ten_minutes(minute, local, timezone).gather(run)

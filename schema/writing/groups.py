@@ -73,6 +73,19 @@ class Groups:
         return pl.Series(found[self._there])
 
 
+def count_numbers(numbers: pl.Series) -> tuple[pl.Series, pl.Series]:
+    """Return the different ones of `numbers`, ascending, and how many there are of each.
+
+    They are not negative.
+    """
+    if are_dense(numbers):
+        groups = Groups(numbers)
+        return groups.numbers, groups.counts
+    # Which row has which number, as in groups, would take four times as long.
+    found, counts = np.unique(numbers.to_numpy(), return_counts=True)
+    return pl.Series(found), pl.Series(counts)
+
+
 def are_dense(numbers: pl.Series) -> bool:
     """Return whether an array with a place for each number is faster than sorting, or a hash table."""
     return find_greatest(numbers) < 4 * len(numbers)

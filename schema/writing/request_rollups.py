@@ -16,6 +16,7 @@ from tapewise.schema.writing import hit_cells, open_cells, request_cells, user_c
 from tapewise.schema.writing.routes import (
     Clients,
     Placed,
+    batch_parts,
     drop_unused_routes,
     join_parts,
     place_rows,
@@ -114,17 +115,18 @@ def sum_requests(
 
 def add_requests(connection: psycopg.Connection, sums: Iterable[RequestSums]) -> None:
     """Add `sums` to the rollups, in the caller's transaction. A row without requests is deleted."""
-    parts = [(names, *cells, hits, users, opens) for names, cells, hits, users, opens in sums]
-    if not parts:
-        return
-    names, (counts, bins, hits, users, opens) = join_parts(parts)
-    spans = find_spans(names)
-    source_ids = {
-        *request_cells.add_cells(connection, spans, counts, bins),
-        *hit_cells.add_cells(connection, names, hits),
-        *user_cells.add_cells(connection, spans, users),
-        *open_cells.add_cells(connection, spans, opens),
-    }
+    source_ids: set[int] = set()
+    for parts in batch_parts(
+        (names, *cells, hits, users, opens) for names, cells, hits, users, opens in sums
+    ):
+        names, (counts, bins, hits, users, opens) = join_parts(parts)
+        spans = find_spans(names)
+        source_ids |= {
+            *request_cells.add_cells(connection, spans, counts, bins),
+            *hit_cells.add_cells(connection, names, hits),
+            *user_cells.add_cells(connection, spans, users),
+            *open_cells.add_cells(connection, spans, opens),
+        }
     if source_ids:
         drop_unused_routes(connection, source_ids)
 

@@ -1,8 +1,8 @@
 """Routes (`core.routes`), local days and histograms, which the rollups by local day have in common."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import polars as pl
@@ -11,10 +11,9 @@ import psycopg
 from tapewise.schema.errors import DatabaseError
 from tapewise.schema.writing.array_literals import write_literals
 from tapewise.schema.writing.cell_arrays import PackedArray, name_slices, write_slices
-from tapewise.schema.writing.cells import find_local
-from tapewise.schema.writing.groups import Groups, are_dense, find_greatest
+from tapewise.schema.writing.cells import DAY_MINUTES, MINUTE_US, find_local
+from tapewise.schema.writing.groups import are_dense, count_numbers, find_greatest
 
-MINUTE_US = 60_000_000
 # A bin of a histogram is the exponent of a float and the first six binary digits behind it: 64 bins for each
 # factor of two. The middle of a bin is within 1/128 of each number in it. They are counted from 2^-256, so
 # that 15 bits are enough. `mart.histogram_bin` and `mart.histogram_value` compute the same.
@@ -38,8 +37,17 @@ _NAMES = ", ".join(ROUTE)
 _ARRAYS = ", ".join(f"%s::{kind}[]" for kind in ROUTE_TYPES.values())
 _TEXTS = pl.Categorical(pl.Categories("tapewise routes"))
 _LARGEST = 2**63 - 1
+# To compare all texts with so many of them is faster than to number them by a hash table.
+FEW_TEXTS = 8
+# So many sums are added together. Larger arrays would be memory that is new to the process, which the system
+# clears first: with ten times as many, this took as long as all else.
+ENOUGH_SUMS = 2_000_000
 # So many days after the first one, a day is in an archive's logs by mistake (359 years).
 MOST_DAYS = 2**17
+
+
+# Names of cells, and frames.
+_PartT = TypeVar("_PartT", bound=tuple[pl.DataFrame, ...])
 
 
 class Clients(Enum):
@@ -109,9 +117,8 @@ def count_bins(cell: pl.Series, bins: pl.Series) -> pl.DataFrame:
     first = first if isinstance(first, int) else 0
     # Bins are near each other, so that there are few numbers of a cell and a bin.
     width = find_greatest(bins) - first + 1
-    groups = Groups(cell * width + (bins - first))
-    keys = groups.numbers
-    return pl.DataFrame({"cell": keys // width, "bin": keys % width + first, "bin_count": groups.counts})
+    numbers, counts = count_numbers(cell * width + (bins - first))
+    return pl.DataFrame({"cell": numbers // width, "bin": numbers % width + first, "bin_count": counts})
 
 
 class Placed(NamedTuple):
@@ -138,9 +145,23 @@ class Placed(NamedTuple):
 def place_rows(rows: pl.DataFrame, timezone: str) -> Placed:
     """Return rows of transfers or requests, which have `source_id` and the columns of ROUTE, with `cell`."""
     run, runs = find_runs(rows["ended_at"], timezone)
-    days = runs["local"].dt.date().cast(pl.Int64).gather(run)
+    days = (runs["local"] // DAY_MINUTES).gather(run)
     cell, names = number_cells(rows, days, ROUTE_OF_SOURCE)
     return Placed(rows.hstack([cell.alias("cell"), run.alias("run")]), names.sort("cell"), runs)
+
+
+def batch_parts(parts: Iterable[_PartT]) -> Iterator[list[_PartT]]:
+    """Return the parts (as in `join_parts`) in order, so many at a time that they have `ENOUGH_SUMS`."""
+    batch: list[_PartT] = []
+    count = 0
+    for part in parts:
+        batch.append(part)
+        count += sum(frame.height for frame in part)
+        if count >= ENOUGH_SUMS:
+            yield batch
+            batch, count = [], 0
+    if batch:
+        yield batch
 
 
 def join_parts(parts: Sequence[tuple[pl.DataFrame, ...]]) -> tuple[pl.DataFrame, list[pl.DataFrame]]:
@@ -168,9 +189,7 @@ def pack_columns(rows: pl.DataFrame, columns: Sequence[str], packed: pl.Series) 
         nulls = value.null_count()
         if nulls == rows.height or (not nulls and (value == value[0]).all()):
             continue
-        if value.dtype == pl.String:
-            value = value.cast(_TEXTS).to_physical()
-        code = value.cast(pl.Int64) + 1
+        code = _number_texts(value) if value.dtype == pl.String else value.cast(pl.Int64) + 1
         code = code.fill_null(0) if nulls else code
         # Numbers of sources, clients and days may be large, but there are no more different ones than rows.
         if (1 + find_greatest(packed)) * (1 + find_greatest(code)) > _LARGEST:
@@ -179,17 +198,33 @@ def pack_columns(rows: pl.DataFrame, columns: Sequence[str], packed: pl.Series) 
     return packed
 
 
+def _number_texts(texts: pl.Series) -> pl.Series:
+    """Return a number from 1 on for each text, or 0 or null for null."""
+    numbers = pl.zeros(len(texts), pl.Int64, eager=True)
+    is_left = texts.is_not_null()
+    for number in range(1, FEW_TEXTS + 1):
+        first = is_left.arg_max() if is_left.any() else None
+        if first is None:
+            return numbers
+        is_same = (texts == texts[first]).fill_null(value=False)
+        numbers = numbers + is_same.cast(pl.Int64) * number
+        is_left = is_left & ~is_same
+    return texts.cast(_TEXTS).to_physical().cast(pl.Int64) + 1
+
+
 def find_days(moments: pl.Series, timezone: str) -> pl.Series:
     """Return the local day of each moment, counted since 1970."""
     run, runs = find_runs(moments, timezone)
-    return runs["local"].dt.date().cast(pl.Int64).gather(run)
+    return (runs["local"] // DAY_MINUTES).gather(run)
 
 
 def find_runs(moments: pl.Series, timezone: str) -> tuple[pl.Series, pl.DataFrame]:
-    """Return the number of the run of each moment, and each run's `minute` since 1970 and its `local` time.
+    """Return the number of the run of each moment, and each run's `minute` and `local` time.
 
-    Clocks differ from UTC by whole minutes. Moments of one minute are mostly next to each other, and time
-    zones cost more than all the sums: each run of a minute is converted once.
+    Both are in minutes since 1970, as in `find_local`.
+
+    Clocks differ from UTC by whole minutes. Moments of one minute are mostly next to each other, so each run
+    of a minute is converted once.
     """
     minutes = moments.dt.epoch("us") // MINUTE_US
     minute = minutes.rle().struct.field("value")
