@@ -17,11 +17,15 @@ from tapewise.schema.writing.array_literals import write_array
 
 # For each type, PostgreSQL's number of it, and how its values are written.
 _TYPES = {
+    "boolean": (16, "?"),
     "smallint": (21, ">i2"),
     "integer": (23, ">i4"),
     "bigint": (20, ">i8"),
     "double precision": (701, ">f8"),
+    "timestamptz": (1184, ">i8"),
 }
+# 2000-01-01, from which PostgreSQL counts microseconds.
+_EPOCH_US = 946_684_800_000_000
 
 
 class PackedArray(bytes):
@@ -50,11 +54,15 @@ class Slices(NamedTuple):
 
 
 def pack_array(values: pl.Series, kind: str) -> PackedArray:
-    """Return `values`, which has no nulls, as an array of the type `kind`."""
+    """Return `values`, which has no nulls, as an array of the type `kind`.
+
+    Moments (`timestamptz`) are Datetime columns in UTC.
+    """
     number, dtype = _TYPES[kind]
     entries = np.empty(len(values), dtype=[("size", ">i4"), ("value", dtype)])
     entries["size"] = np.dtype(dtype).itemsize
-    entries["value"] = values.to_numpy()
+    moments = values.dt.epoch("us") - _EPOCH_US if kind == "timestamptz" else values
+    entries["value"] = moments.to_numpy()
     head = np.array([1, 0, number, len(values), 1], ">i4") if len(values) else np.array([0, 0, number], ">i4")
     return PackedArray(head.tobytes() + entries.tobytes())
 

@@ -1,8 +1,14 @@
 """Compares the rollup `core.activity_cells` with the transfers themselves, day by day."""
 
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+
+import polars as pl
+import psycopg
 import pytest
 
 from tapewise.schema.database import Role
+from tapewise.schema.writing.cells import add_cells, subtract_cells
 
 # Clock changes by name: the zone, and the day and hour (UTC) when three hours of transfers begin.
 CHANGES = {
@@ -51,3 +57,76 @@ def test_sums_beyond_64_bits_are_exact(load, warehouse, tmp_path):
     with warehouse.connect(Role.READER) as connection:
         sums = connection.execute("SELECT DISTINCT size_bytes FROM mart.activity()").fetchall()
     assert sums == [(1101 * size,)]
+
+
+SUMS = (
+    *("transfer_count", "failed_count", "saturated_count", "size_bytes", "duration_us"),
+    *("failures_unlogged_count", "unknown_size_count", "unknown_duration_count"),
+)
+KEYS = [(interface, direction) for interface in ("hsi", "nft", 'a "b" {c}') for direction in ("put", "get")]
+# What is added in turn: cells from one minute after 1999-12-31 to another, their keys, and the bytes of each.
+ADDED = {
+    "into nothing": (0, 300, KEYS, 5),
+    "into cells, between them, and after them": (90, 800, KEYS[:3], 2**62),
+    "before all": (-500, -400, KEYS[1:2], 0),
+    "one": (1000, 1001, KEYS[:1], 2**64),
+    "as many bytes as 64 bits hold": (1000, 1100, KEYS[3:], 2**63 - 1),
+    "of which one has more": (990, 1200, KEYS, 2**63 - 3),
+    "none": (0, 0, KEYS, 1),
+}
+
+
+def make_cells(first: int, last: int, keys: list[tuple[str, str]], size_bytes: int) -> pl.DataFrame:
+    """Cells of ten minutes. Those of one key have the same bytes, and those of another key one byte more."""
+    begin = datetime(1999, 12, 31, tzinfo=UTC)
+    kinds = {"interface": pl.String, "direction": pl.String, "is_time_of_day_unknown": pl.Boolean}
+    rows = [
+        (begin + timedelta(minutes=minute), *key, minute % 3 == 0, 2, number % 2, 0, size, minute, 2, 0, 1)
+        for minute in range(first, last, 10)
+        for number, key in enumerate(keys)
+        for size in [size_bytes and size_bytes + number]
+    ]
+    sums = dict.fromkeys(SUMS, pl.Int64) | {"size_bytes": pl.Int128}
+    return pl.DataFrame(rows, schema={"cell_at": pl.Datetime("us", "UTC"), **kinds, **sums}, orient="row")
+
+
+def test_cells_are_the_sums_of_what_was_added_and_subtracted(database: psycopg.Connection) -> None:
+    other = make_cells(0, 900, KEYS, 1)
+    for archive_id in (6, 8):
+        add_cells(database, archive_id, [other])
+    held = Counter[tuple[object, ...]]()
+    for added in ADDED.values():
+        cells = make_cells(*added)
+        add_cells(database, 7, [cells, cells[3:], cells.clear()])
+        count(held, [cells, cells[3:]], 1)
+        assert read_cells(database, 7) == dict(held)
+    for added in list(ADDED.values())[:3]:
+        cells = make_cells(*added)
+        subtract_cells(database, 7, [cells[3:], cells])
+        count(held, [cells, cells[3:]], -1)
+        empty = {key[:-1] for key, number in held.items() if key[-1] == "transfer_count" and not number}
+        held = Counter({key: number for key, number in held.items() if key[:-1] not in empty})
+        assert read_cells(database, 7) == dict(held)
+    assert held
+    subtract_cells(database, 7, [make_cells(5000, 5010, KEYS[:1], 2**70)])
+    assert min(read_cells(database, 7).values()) == -(2**70)
+    expected = Counter[tuple[object, ...]]()
+    count(expected, [other], 1)
+    assert read_cells(database, 6) == read_cells(database, 8) == dict(expected)
+
+
+def count(held: Counter[tuple[object, ...]], cells: list[pl.DataFrame], sign: int) -> None:
+    """Add each number of `cells` to that of the same key and column."""
+    for row in pl.concat(cells).iter_rows():
+        for name, number in zip(SUMS, row[4:], strict=True):
+            held[*row[:4], name] += sign * number
+
+
+def read_cells(database: psycopg.Connection, archive_id: int) -> dict[tuple[object, ...], int]:
+    rows = database.execute(
+        "SELECT cell_at, interface, direction, is_time_of_day_unknown, transfer_count, failed_count,"
+        " saturated_count, size_bytes, duration_us, failures_unlogged_count, unknown_size_count,"
+        " unknown_duration_count FROM core.activity_cells WHERE archive_id = %s",
+        [archive_id],
+    ).fetchall()
+    return {(*row[:4], name): int(number) for row in rows for name, number in zip(SUMS, row[4:], strict=True)}
