@@ -13,7 +13,8 @@ import psycopg
 
 # A peak is the greatest number with the count in front of the minutes, which are subtracted so that the
 # earliest is the greatest. What has the same routes is added up once (as all of them and the only interface),
-# and by a number: grouped by names, the sums took twice as long.
+# and by a number: grouped by names, the sums took twice as long. The cells of a route that is a set by itself
+# are sums already. Minutes are those after the beginning of the day until the peak of each day is found.
 _ADD = """
     INSERT INTO core.month_peaks AS held
         (archive_id, month, interface, direction, class_of_service, transfer_count, ten_minutes)
@@ -29,19 +30,31 @@ _ADD = """
         GROUP BY part.interface, part.direction, part.class_of_service
     ), sets AS MATERIALIZED (
         SELECT row_number() OVER () AS number, route_ids FROM groups GROUP BY route_ids
-    ), parts AS MATERIALIZED (
-        SELECT route_id, date_trunc('month', day::timestamp)::date AS month,
-            (day - date '1970-01-01') * 1440 + unnest(ten_minute_offsets) AS ten_minutes,
+    ), cells AS (
+        SELECT number, cardinality(route_ids) = 1 AS is_alone, day, ten_minute_offsets, ten_minute_counts
+        FROM sets CROSS JOIN unnest(route_ids) AS member (route_id) JOIN core.day_cells USING (route_id)
+        WHERE {days}
+    ), parts AS (
+        SELECT number, day, unnest(ten_minute_offsets) AS ten_minutes,
             unnest(ten_minute_counts) AS transfer_count
-        FROM core.day_cells
-        WHERE route_id IN (SELECT unnest(route_ids) FROM sets) AND {days}
+        FROM cells WHERE NOT is_alone
     ), sums AS (
-        SELECT number, month, ten_minutes, sum(transfer_count) AS transfer_count
-        FROM sets CROSS JOIN unnest(route_ids) AS member (route_id) JOIN parts USING (route_id)
-        GROUP BY number, month, ten_minutes
+        SELECT number, day, ten_minutes, sum(transfer_count) AS transfer_count
+        FROM parts GROUP BY number, day, ten_minutes
+    ), days AS (
+        SELECT number, day, max((transfer_count << 32) + 2147483647 - ten_minutes) AS packed
+        FROM sums GROUP BY number, day
+        UNION ALL
+        SELECT number, day, (
+            SELECT max((transfer_count::bigint << 32) + 2147483647 - ten_minutes)
+            FROM unnest(ten_minute_offsets, ten_minute_counts) AS part (ten_minutes, transfer_count)
+        )
+        FROM cells WHERE is_alone
     ), months AS (
-        SELECT number, month, max((transfer_count << 32) + 2147483647 - ten_minutes) AS packed
-        FROM sums GROUP BY number, month
+        SELECT number, date_trunc('month', day::timestamp)::date AS month,
+            max(packed - (day - date '1970-01-01') * 1440) AS packed
+        FROM days WHERE packed IS NOT NULL
+        GROUP BY number, date_trunc('month', day::timestamp)::date
     )
     SELECT %(archive_id)s, month, interface, direction, class_of_service, packed >> 32,
         2147483647 - (packed & 4294967295)

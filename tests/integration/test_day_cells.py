@@ -12,6 +12,7 @@ from tapewise.schema.tables.facts import transfers
 from tapewise.schema.writing.day_cells import add_days, replace_days
 from tapewise.schema.writing.day_sums import sum_days
 from tapewise.schema.writing.loader import frame_schema
+from tests.month_peaks import WRONG_MONTH_PEAKS
 from tests.sql.cases import insert_rows, run_query
 
 pytestmark = pytest.mark.study("ingest", "schema")
@@ -91,6 +92,8 @@ def test_the_order_and_the_parts_of_a_file_do_not_matter(database: psycopg.Conne
             is_time_of_day_unknown=dice.random() < 0.3,
             is_duration_coarse=dice.random() < 0.3,
             is_failed=dice.random() < 0.1,
+            direction=dice.choice(["put", "get"]),
+            class_of_service=dice.choice([None, "4"]),
         )
         for _ in range(200)
     )
@@ -112,6 +115,7 @@ def test_the_order_and_the_parts_of_a_file_do_not_matter(database: psycopg.Conne
                 for table in TABLES
             ]
         )
+        assert database.execute(WRONG_MONTH_PEAKS).fetchall() == []
         database.execute("ROLLBACK")
     assert found[0] == found[1]
 
@@ -130,6 +134,7 @@ def test_days_may_be_before_1970_and_far_apart(database: psycopg.Connection) -> 
         " FROM core.day_cells JOIN core.routes ON routes.id = route_id ORDER BY day"
     ).fetchall()
     assert found == [(*moment, 1, 1, [1]) for moment in moments]
+    assert database.execute(WRONG_MONTH_PEAKS).fetchall() == []
 
 
 def test_a_known_route_uses_up_no_number(database: psycopg.Connection) -> None:
