@@ -161,18 +161,11 @@ def _sum_by_time(placed: Placed, timed: pl.DataFrame, moved: pl.Expr, timezone: 
             ),
             "transfer_count": groups.counts,
             **{
-                name: groups.sum_wide(values[name]) if SUMS[name] == "numeric" else _sum(groups, values[name])
+                name: groups.sum_wide(values[name]) if SUMS[name] == "numeric" else groups.sum(values[name])
                 for name in values.columns
             },
         }
     )
-
-
-def _sum(groups: Groups, values: pl.Series) -> pl.Series:
-    # Most flags are rare.
-    if values.dtype == pl.Boolean and not values.any():
-        return pl.zeros(len(groups.numbers), pl.Int64, eager=True)
-    return groups.sum(values)
 
 
 def _count_rates(placed: pl.DataFrame) -> pl.DataFrame:
