@@ -12,7 +12,7 @@ import polars as pl
 
 from tapewise.schema.writing.cells import DAY_MINUTES, find_moment, find_ten_minutes
 from tapewise.schema.writing.day_columns import SUMS
-from tapewise.schema.writing.groups import Groups
+from tapewise.schema.writing.groups import Groups, group_by_code
 from tapewise.schema.writing.routes import (
     BIN_BITS,
     ROUTE,
@@ -22,7 +22,6 @@ from tapewise.schema.writing.routes import (
     find_bins,
     join_parts,
     number_routes,
-    number_values,
     place_rows,
     split_clients,
 )
@@ -127,13 +126,9 @@ def _sum_by_time(placed: Placed, timed: pl.DataFrame, moved: pl.Expr, timezone: 
     days = placed.gather_days(timed["cell"])
     # The ten minutes of a day, with their hours, are few: they differ by the hour where clocks change.
     offsets = ten_minutes - days * DAY_MINUTES
-    first = offsets.min() if timed.height else 0
-    packed = (offsets - first) * 2**HOUR_BITS + hours
-    place, firsts = number_values(packed)
-    times = packed.gather(firsts).sort()
-    groups = Groups(timed["cell"] * max(len(times), 1) + place)
-    cell, packed = groups.numbers // max(len(times), 1), times.gather(groups.numbers % max(len(times), 1))
-    hour = packed % 2**HOUR_BITS
+    groups, times = group_by_code(timed["cell"], offsets * 2**HOUR_BITS + hours)
+    cell, hour = times["cell"], times["code"] % 2**HOUR_BITS
+    begin = times["code"] // 2**HOUR_BITS + placed.gather_days(cell) * DAY_MINUTES
     rated = pl.col("rate").is_not_null()
     # Values that do not count are made null.
     values = timed.select(
@@ -156,9 +151,7 @@ def _sum_by_time(placed: Placed, timed: pl.DataFrame, moved: pl.Expr, timezone: 
         {
             "cell": cell,
             "hour": hour.set(hour == _UNKNOWN_HOUR, None).cast(pl.Int16),
-            "ten_minutes": (packed // 2**HOUR_BITS + first + placed.gather_days(cell) * DAY_MINUTES).cast(
-                pl.Int32
-            ),
+            "ten_minutes": begin.cast(pl.Int32),
             "transfer_count": groups.counts,
             **{
                 name: groups.sum_wide(values[name]) if SUMS[name] == "numeric" else groups.sum(values[name])

@@ -77,6 +77,37 @@ class Groups:
         return pl.Series(found[self._there])
 
 
+def group_by_code(cell: pl.Series, codes: pl.Series) -> tuple[Groups, pl.DataFrame]:
+    """Return the groups of the rows that have the same cell and code, and the `cell` and `code` of each.
+
+    Codes are whole numbers. A cell is not negative.
+    """
+    first = codes.min()
+    place, firsts = number_values(codes - first if isinstance(first, int) else codes)
+    different = codes.gather(firsts).sort()
+    # Few codes are different, so that there are few numbers of a cell and a code.
+    count = max(len(different), 1)
+    groups = Groups(cell * count + place)
+    numbers = groups.numbers
+    code = different.gather(numbers % count)
+    return groups, pl.DataFrame({"cell": (numbers // count).cast(pl.Int32), "code": code})
+
+
+def number_values(values: pl.Series) -> tuple[pl.Series, pl.Series]:
+    """Return the place of each number among the different ones, and the first row of each of these.
+
+    The numbers are not negative.
+    """
+    if not are_dense(values):
+        return values.unique().sort().search_sorted(values).cast(pl.Int64), values.arg_unique()
+    numbers = values.to_numpy()
+    first = np.full(find_greatest(values) + 1, -1)
+    # Of several rows that are assigned to, the last one stays.
+    first[numbers[::-1]] = np.arange(len(numbers))[::-1]
+    is_there = first >= 0
+    return pl.Series((np.cumsum(is_there) - 1)[numbers]), pl.Series(np.sort(first[is_there]))
+
+
 def count_numbers(numbers: pl.Series) -> tuple[pl.Series, pl.Series]:
     """Return the different ones of `numbers`, ascending, and how many there are of each.
 

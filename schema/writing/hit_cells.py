@@ -13,6 +13,7 @@ import psycopg
 
 from tapewise.schema.writing.array_literals import write_array
 from tapewise.schema.writing.day_columns import merge_arrays
+from tapewise.schema.writing.groups import group_by_code
 from tapewise.schema.writing.routes import (
     ROUTE_OF_SOURCE,
     Placed,
@@ -130,17 +131,12 @@ def _sum(requests: Placed, *, code: pl.Expr, moment: pl.Expr, timezone: str) -> 
     gets = gets.select("cell", "size_bytes", code=code, moment=moment)
     days_ago = requests.gather_days(gets["cell"]) - find_days(gets["moment"], timezone)
     code_bits = sum(HIT_CODE.values())
-    sums = (
-        gets.select(
-            "cell",
-            code=pl.col("code") + days_ago * 2**code_bits,
-            # Sizes of a day may add up to more than 64 bits.
-            size_bytes=pl.col("size_bytes").cast(pl.Int128),
-        )
-        .group_by("cell", "code")
-        .agg(get_count=pl.len().cast(pl.Int64), size_bytes=pl.col("size_bytes").sum())
+    groups, sums = group_by_code(gets["cell"], gets["code"] + days_ago * 2**code_bits)
+    return sums.with_columns(
+        groups.counts.alias("get_count"),
+        # Sizes of a day may add up to more than 64 bits.
+        groups.sum_wide(gets["size_bytes"]).alias("size_bytes"),
     )
-    return sums.with_columns(pl.col("cell").cast(pl.Int32))
 
 
 def add_cells(connection: psycopg.Connection, names: pl.DataFrame, sums: pl.DataFrame) -> list[int]:

@@ -12,6 +12,7 @@ import psycopg
 
 from tapewise.schema.writing.cell_arrays import Slices, name_slices, slice_arrays
 from tapewise.schema.writing.day_columns import merge_arrays
+from tapewise.schema.writing.groups import find_greatest, group_by_code
 from tapewise.schema.writing.routes import (
     ROUTE_OF_SOURCE,
     Placed,
@@ -69,19 +70,18 @@ def _sum(requests: Placed, moment: pl.Expr, timezone: str) -> pl.DataFrame:
     opened = requests.rows.select(*columns, moment=moment, is_opened=is_opened).filter("is_opened")
     days_ago = requests.gather_days(opened["cell"]) - find_days(opened["moment"], timezone)
     is_sized = pl.col("size_bytes").is_not_null() & ~pl.col("is_size_saturated")
-    sums = (
-        opened.select(
-            "cell",
-            code=find_time_bins(opened["open_s"])
-            + is_sized.cast(pl.Int64) * 2 ** OPEN_CODE["bin"]
-            + days_ago * 2 ** sum(OPEN_CODE.values()),
-            # The times of a day may add up to more than 64 bits if a simulated archive is overloaded.
-            open_us=(pl.col("open_s") * 1e6).round().cast(pl.Int128),
-        )
-        .group_by("cell", "code")
-        .agg(request_count=pl.len().cast(pl.Int64), open_us=pl.col("open_us").sum())
+    bins = find_time_bins(opened["open_s"])
+    rest = days_ago * 2 + opened.select(is_sized.cast(pl.Int64)).to_series()
+    # Numbers without the unused bits are near each other, and grouped faster.
+    width = find_greatest(bins) + 1
+    groups, sums = group_by_code(opened["cell"], rest * width + bins)
+    # The times of a day may add up to more than 64 bits if a simulated archive is overloaded.
+    open_us = groups.sum_wide((opened["open_s"] * 1e6).round().cast(pl.Int64))
+    return sums.with_columns(
+        (pl.col("code") // width * 2 ** OPEN_CODE["bin"] + pl.col("code") % width).alias("code"),
+        groups.counts.alias("request_count"),
+        open_us.alias("open_us"),
     )
-    return sums.with_columns(pl.col("cell").cast(pl.Int32))
 
 
 def add_cells(connection: psycopg.Connection, spans: Spans, sums: pl.DataFrame) -> list[int]:

@@ -12,7 +12,7 @@ from tapewise.schema.errors import DatabaseError
 from tapewise.schema.writing.array_literals import write_literals
 from tapewise.schema.writing.cell_arrays import PackedArray, name_slices, write_slices
 from tapewise.schema.writing.cells import DAY_MINUTES, MINUTE_US, find_local
-from tapewise.schema.writing.groups import are_dense, count_numbers, find_greatest
+from tapewise.schema.writing.groups import count_numbers, find_greatest, number_values
 
 # A bin of a histogram is the exponent of a float and the first six binary digits behind it: 64 bins for each
 # factor of two. The middle of a bin is within 1/128 of each number in it. They are counted from 2^-256, so
@@ -94,21 +94,6 @@ def number_cells(
     # much where rows are few.
     of_cells = pl.DataFrame({"cell": cell, "day": days.cast(pl.Int32).cast(pl.Date)})[firsts]
     return cell, rows[[*columns]][firsts].hstack(of_cells)
-
-
-def number_values(values: pl.Series) -> tuple[pl.Series, pl.Series]:
-    """Return the place of each number among the different ones, and the first row of each of these.
-
-    The numbers are not negative.
-    """
-    if not are_dense(values):
-        return values.unique().sort().search_sorted(values).cast(pl.Int64), values.arg_unique()
-    numbers = values.to_numpy()
-    first = np.full(find_greatest(values) + 1, -1)
-    # Of several rows that are assigned to, the last one stays.
-    first[numbers[::-1]] = np.arange(len(numbers))[::-1]
-    is_there = first >= 0
-    return pl.Series((np.cumsum(is_there) - 1)[numbers]), pl.Series(np.sort(first[is_there]))
 
 
 def count_bins(cell: pl.Series, bins: pl.Series) -> pl.DataFrame:

@@ -12,11 +12,10 @@ import psycopg
 
 from tapewise.schema.writing.cell_arrays import Slices, name_slices, slice_arrays
 from tapewise.schema.writing.day_columns import merge_arrays
-from tapewise.schema.writing.groups import Groups
+from tapewise.schema.writing.groups import group_by_code
 from tapewise.schema.writing.routes import (
     ROUTE_OF_SOURCE,
     Placed,
-    number_values,
     write_addition,
     write_cells,
 )
@@ -44,20 +43,12 @@ def sum_requests(requests: Placed) -> pl.DataFrame:
     """Return the sums of requests (rows of `core.requests` or `core.transfers`) by cell and user."""
     is_known = pl.col("user_id").is_not_null() & ~pl.col("is_failed").fill_null(value=False)
     known = requests.rows.select("cell", "user_id", "size_bytes", is_known=is_known).filter("is_known")
-    users = known["user_id"].cast(pl.Int64)
-    place, firsts = number_values(users)
-    user_ids = users.gather(firsts).sort()
-    groups = Groups(known["cell"] * len(user_ids) + place)
-    # There are no groups if there is no user.
-    width = max(len(user_ids), 1)
-    return pl.DataFrame(
-        {
-            "cell": (groups.numbers // width).cast(pl.Int32),
-            "user_id": user_ids.gather(groups.numbers % width).cast(pl.Int32),
-            "request_count": groups.counts,
-            # Sizes of a day may add up to more than 64 bits.
-            "size_bytes": groups.sum_wide(known["size_bytes"]),
-        }
+    groups, users = group_by_code(known["cell"], known["user_id"].cast(pl.Int64))
+    return users.rename({"code": "user_id"}).with_columns(
+        pl.col("user_id").cast(pl.Int32),
+        groups.counts.alias("request_count"),
+        # Sizes of a day may add up to more than 64 bits.
+        groups.sum_wide(known["size_bytes"]).alias("size_bytes"),
     )
 
 
