@@ -7,6 +7,7 @@ import polars as pl
 import psycopg
 
 from tapewise.ingest.sources.sources import Source
+from tapewise.schema.writing.cell_numbers import batch_parts, place_rows
 from tapewise.schema.writing.cells import add_cells, sum_cells
 from tapewise.schema.writing.day_cells import add_days
 from tapewise.schema.writing.day_sums import SUMMED, DaySums, name_moments, sum_days, sum_placed_days
@@ -16,7 +17,7 @@ from tapewise.schema.writing.request_rollups import (
     sum_placed_transfers,
     sum_transfers,
 )
-from tapewise.schema.writing.routes import Clients, batch_parts, place_rows, split_clients
+from tapewise.schema.writing.routes import Clients, split_clients
 from tapewise.schema.writing.stage_cells import add_stages, sum_stages
 
 # So many rows of transfers are summed together. They take 50 MB.

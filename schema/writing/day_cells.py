@@ -13,6 +13,7 @@ import psycopg
 
 from tapewise.schema.writing.array_literals import write_literals
 from tapewise.schema.writing.cell_arrays import Slices, name_slices, slice_arrays
+from tapewise.schema.writing.cell_numbers import join_parts
 from tapewise.schema.writing.cells import DAY_MINUTES
 from tapewise.schema.writing.day_columns import (
     ADD,
@@ -25,7 +26,7 @@ from tapewise.schema.writing.day_sums import DaySums
 from tapewise.schema.writing.hour_months import add_hour_months, remake_hour_months
 from tapewise.schema.writing.month_peaks import add_peaks, remake_peaks
 from tapewise.schema.writing.rate_months import add_rate_months, remake_rate_months
-from tapewise.schema.writing.routes import ROUTE_OF_SOURCE, add_routes, drop_unused_routes, join_parts
+from tapewise.schema.writing.routes import ROUTE_OF_SOURCE, add_routes, drop_unused_routes
 from tapewise.schema.writing.size_cells import add_size_days, drop_size_days
 from tapewise.schema.writing.spans import find_spans, sum_elements
 

@@ -10,21 +10,12 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
+from tapewise.schema.writing.cell_numbers import Placed, join_parts, number_routes, place_rows
 from tapewise.schema.writing.cells import DAY_MINUTES, find_moment, find_ten_minutes
 from tapewise.schema.writing.day_columns import SUMS
 from tapewise.schema.writing.groups import Groups, group_by_code
-from tapewise.schema.writing.routes import (
-    BIN_BITS,
-    ROUTE,
-    Clients,
-    Placed,
-    count_bins,
-    find_bins,
-    join_parts,
-    number_routes,
-    place_rows,
-    split_clients,
-)
+from tapewise.schema.writing.histograms import BIN_BITS, count_bins, find_bins
+from tapewise.schema.writing.routes import ROUTE, Clients, split_clients
 
 # The lower edges of the bins of size, numbered from 1: empty files, and 1, 2 and 5 in each decade.
 SIZE_EDGES = [0, *(digit * 10**decade for decade in range(19) for digit in (1, 2, 5))]

@@ -12,15 +12,10 @@ import polars as pl
 import psycopg
 
 from tapewise.schema.writing.array_literals import write_array
+from tapewise.schema.writing.cell_numbers import Placed, find_days
 from tapewise.schema.writing.day_columns import merge_arrays
 from tapewise.schema.writing.groups import group_by_code
-from tapewise.schema.writing.routes import (
-    ROUTE_OF_SOURCE,
-    Placed,
-    find_days,
-    write_addition,
-    write_cells,
-)
+from tapewise.schema.writing.routes import ROUTE_OF_SOURCE, write_addition, write_cells
 from tapewise.schema.writing.spans import sum_elements
 
 # The parts of a code and their bits, from the lowest. Above them is `days_ago`: how many local days before

@@ -11,16 +11,11 @@ import polars as pl
 import psycopg
 
 from tapewise.schema.writing.cell_arrays import Slices, name_slices, slice_arrays
+from tapewise.schema.writing.cell_numbers import Placed, find_days
 from tapewise.schema.writing.day_columns import merge_arrays
 from tapewise.schema.writing.groups import find_greatest, group_by_code
-from tapewise.schema.writing.routes import (
-    ROUTE_OF_SOURCE,
-    Placed,
-    find_days,
-    find_time_bins,
-    write_addition,
-    write_cells,
-)
+from tapewise.schema.writing.histograms import find_time_bins
+from tapewise.schema.writing.routes import ROUTE_OF_SOURCE, write_addition, write_cells
 from tapewise.schema.writing.spans import Spans, drop_spans, sum_spans
 
 # The parts of a code and their bits, from the lowest. Above them is `days_ago`: how many local days before

@@ -11,7 +11,9 @@ import polars as pl
 import psycopg
 
 from tapewise.schema.writing.cell_arrays import Slices, name_slices, slice_arrays
+from tapewise.schema.writing.cell_numbers import Placed
 from tapewise.schema.writing.groups import Groups
+from tapewise.schema.writing.histograms import BIN_BITS, count_bins, find_bins
 from tapewise.schema.writing.request_columns import (
     ADD,
     ARRAYS,
@@ -20,14 +22,7 @@ from tapewise.schema.writing.request_columns import (
     HISTOGRAMS,
     REMAKE,
 )
-from tapewise.schema.writing.routes import (
-    BIN_BITS,
-    ROUTE_OF_SOURCE,
-    Placed,
-    count_bins,
-    find_bins,
-    write_cells,
-)
+from tapewise.schema.writing.routes import ROUTE_OF_SOURCE, write_cells
 from tapewise.schema.writing.spans import Spans, drop_and_remake, sum_spans
 
 

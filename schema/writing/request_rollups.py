@@ -13,15 +13,8 @@ import polars as pl
 import psycopg
 
 from tapewise.schema.writing import hit_cells, open_cells, request_cells, user_cells
-from tapewise.schema.writing.routes import (
-    Clients,
-    Placed,
-    batch_parts,
-    drop_unused_routes,
-    join_parts,
-    place_rows,
-    split_clients,
-)
+from tapewise.schema.writing.cell_numbers import Placed, batch_parts, join_parts, place_rows
+from tapewise.schema.writing.routes import Clients, drop_unused_routes, split_clients
 from tapewise.schema.writing.spans import find_spans
 
 # What the rollups read of `core.requests`, of transfers and of opens alone, and of `core.transfers`.

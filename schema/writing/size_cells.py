@@ -12,8 +12,9 @@ import psycopg
 from tapewise.schema.writing.array_literals import write_literals
 from tapewise.schema.writing.cell_arrays import Slices, name_slices, slice_arrays
 from tapewise.schema.writing.day_columns import merge_arrays
+from tapewise.schema.writing.histograms import BIN_BITS
 from tapewise.schema.writing.rate_months import WIDEN
-from tapewise.schema.writing.routes import BIN_BITS, ROUTE_OF_SOURCE, write_addition
+from tapewise.schema.writing.routes import ROUTE_OF_SOURCE, write_addition
 from tapewise.schema.writing.spans import Spans, sum_spans
 
 _SIZE_ARRAYS = {"size_bins": "smallint", "size_bytes": "numeric", "shortest_s": "double precision"}

@@ -14,7 +14,8 @@ import polars as pl
 import psycopg
 from numpy.typing import NDArray
 
-from tapewise.schema.writing.routes import ROUTE_OF_SOURCE, number_cells
+from tapewise.schema.writing.cell_numbers import number_cells
+from tapewise.schema.writing.routes import ROUTE_OF_SOURCE
 
 # The spans of cells, and what polars calls their lengths.
 SPANS = {"day": "1d", "month": "1mo", "year": "1y"}

@@ -13,16 +13,10 @@ import polars as pl
 import psycopg
 
 from tapewise.schema.writing.array_literals import write_array
+from tapewise.schema.writing.cell_numbers import find_days, number_cells
 from tapewise.schema.writing.day_columns import merge_arrays
-from tapewise.schema.writing.routes import (
-    ROUTE_OF_SOURCE,
-    drop_unused_routes,
-    find_days,
-    find_time_bins,
-    number_cells,
-    write_addition,
-    write_cells,
-)
+from tapewise.schema.writing.histograms import find_time_bins
+from tapewise.schema.writing.routes import ROUTE_OF_SOURCE, drop_unused_routes, write_addition, write_cells
 from tapewise.schema.writing.spans import SPANS
 
 # What the rollup reads of stages, besides the moment at which they ended.

@@ -11,14 +11,10 @@ import polars as pl
 import psycopg
 
 from tapewise.schema.writing.cell_arrays import Slices, name_slices, slice_arrays
+from tapewise.schema.writing.cell_numbers import Placed
 from tapewise.schema.writing.day_columns import merge_arrays
 from tapewise.schema.writing.groups import group_by_code
-from tapewise.schema.writing.routes import (
-    ROUTE_OF_SOURCE,
-    Placed,
-    write_addition,
-    write_cells,
-)
+from tapewise.schema.writing.routes import ROUTE_OF_SOURCE, write_addition, write_cells
 from tapewise.schema.writing.spans import Spans, drop_spans, sum_spans
 
 _SUMS = ("request_count", "size_bytes")

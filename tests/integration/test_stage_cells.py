@@ -20,7 +20,7 @@ from tapewise.ingest.upkeep.retention import forget_detail
 from tapewise.ingest.upkeep.source_drops import drop_source
 from tapewise.ingest.upkeep.source_replacements import replace_source
 from tapewise.schema.database import Role, Warehouse
-from tapewise.schema.writing.routes import find_time_bins
+from tapewise.schema.writing.histograms import find_time_bins
 from tests.conftest import NOW, register
 from tests.integration.evidence import check_warehouse, read_facts
 from tests.studies import with_seeds

@@ -7,8 +7,9 @@ from datetime import date, timedelta
 import polars as pl
 import pytest
 
-from tapewise.schema.writing import routes
-from tapewise.schema.writing.routes import ROUTE, batch_parts, join_parts
+from tapewise.schema.writing import cell_numbers
+from tapewise.schema.writing.cell_numbers import batch_parts, join_parts
+from tapewise.schema.writing.routes import ROUTE
 from tapewise.schema.writing.spans import find_spans, sum_elements, sum_spans
 
 NAMES = {"source_id": pl.Int32, **dict.fromkeys(ROUTE, pl.String), "client_id": pl.Int32, "day": pl.Date}
@@ -91,7 +92,7 @@ def test_parts_are_joined_by_the_names_of_their_cells(monkeypatch: pytest.Monkey
         ("get", None, second, 4),
         ("put", 3, second, 1),
     ]
-    monkeypatch.setattr(routes, "ENOUGH_SUMS", 7)
+    monkeypatch.setattr(cell_numbers, "ENOUGH_SUMS", 7)
     batches = [*batch_parts([parts[0], parts[1], parts[0], parts[0]])]
     assert [len(batch) for batch in batches] == [2, 2]
     assert [*batch_parts([*parts, parts[0]])] == [parts, [parts[0]]]

@@ -8,7 +8,9 @@ from datetime import date
 import polars as pl
 import pytest
 
-from tapewise.schema.writing.routes import MOST_DAYS, ROUTE, count_bins, find_bins, number_cells
+from tapewise.schema.writing.cell_numbers import MOST_DAYS, number_cells
+from tapewise.schema.writing.histograms import count_bins, find_bins
+from tapewise.schema.writing.routes import ROUTE
 
 # Numbers up to this one make a factor of 2^31, and days that are four apart would be the same modulo 2^64.
 GREATEST = 2**31 - 2
