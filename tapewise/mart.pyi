@@ -8360,7 +8360,8 @@ class Mart:
                 request_count); null for other quantities
             negative_count: requests that seem to have begun before they were submitted, because two
                 clocks disagree (they are not in request_count); null for other quantities
-            zero_count: requests for which the value is 0, which a logarithmic axis cannot show
+            zero_count: requests for which the value is 0 (or less than 8.6e-78), which a logarithmic
+                axis cannot show
             first_on: local date of the first day, within the range, on which such a request ended
             last_on: local date of the last such day
 
