@@ -26,16 +26,6 @@ MOST_DAYS = 2**17
 _PartT = TypeVar("_PartT", bound=tuple[pl.DataFrame, ...])
 
 
-def number_routes(rows: pl.DataFrame, columns: Sequence[str] = ROUTE) -> tuple[pl.Series, pl.DataFrame]:
-    """Return the number of each row's route, from 0, and the routes by their numbers (`route`).
-
-    Rows with the same values in `columns` have the same route. A number in these columns is not negative.
-    """
-    packed = pack_columns(rows, columns, pl.Series([0], dtype=pl.Int64).new_from_index(0, rows.height))
-    route, firsts = number_values(packed)
-    return route, rows[[*columns]][firsts].hstack(pl.DataFrame({"route": route})[firsts])
-
-
 def number_cells(
     rows: pl.DataFrame, days: pl.Series, columns: Sequence[str] = ROUTE
 ) -> tuple[pl.Series, pl.DataFrame]:

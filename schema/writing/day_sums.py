@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from tapewise.schema.writing.cell_numbers import Placed, join_parts, number_routes, place_rows
+from tapewise.schema.writing.cell_numbers import Placed, join_parts, place_rows
 from tapewise.schema.writing.cells import DAY_MINUTES, find_moment, find_ten_minutes
 from tapewise.schema.writing.day_columns import SUMS
 from tapewise.schema.writing.groups import Groups, group_by_code
@@ -21,7 +21,6 @@ from tapewise.schema.writing.routes import ROUTE, Clients, split_clients
 SIZE_EDGES = [0, *(digit * 10**decade for decade in range(19) for digit in (1, 2, 5))]
 
 # Bits for the parts of a number: hours (24 where unknown), bins of size.
-
 HOUR_BITS, SIZE_BITS = 5, 6
 _UNKNOWN_HOUR = 24
 # The columns of transfers that sums by time need.
@@ -99,15 +98,15 @@ def sum_placed_days(placed: Placed, timezone: str) -> DaySums:
 
 
 def name_moments(sums: Sequence[DaySums]) -> pl.DataFrame:
-    """Return the sums of ten minutes as `sum_cells` does, without those of failures that are not logged."""
+    """Return the sums of ten minutes as `sum_cells` does, without those of failures that are not logged.
+
+    Unlike there, several rows may have the same ten minutes, interface and direction.
+    """
     names, [moments] = join_parts([(each.names, each.moments) for each in sums])
-    columns = ("interface", "direction")
-    route, routes = number_routes(names, columns)
-    return (
-        moments.group_by("ten_minutes", "is_time_of_day_unknown", route=route.gather(moments["cell"]))
-        .agg(pl.col(MOMENT_SUMS).sum())
-        .join(routes, on="route")
-        .select(*columns, "is_time_of_day_unknown", *MOMENT_SUMS, cell_at=find_moment(pl.col("ten_minutes")))
+    return moments.select(
+        *(names[name].gather(moments["cell"]) for name in ("interface", "direction")),
+        *("is_time_of_day_unknown", *MOMENT_SUMS),
+        cell_at=find_moment(pl.col("ten_minutes")),
     )
 
 
