@@ -9,9 +9,11 @@ import psycopg
 import pytest
 
 from tapewise.schema.tables.facts import transfers
+from tapewise.schema.writing import cell_numbers
 from tapewise.schema.writing.day_cells import add_days, replace_days
 from tapewise.schema.writing.day_sums import sum_days
 from tapewise.schema.writing.loader import frame_schema
+from tapewise.schema.writing.request_rollups import add_requests, sum_transfers
 from tests.month_peaks import WRONG_MONTH_PEAKS
 from tests.sql.cases import insert_rows, run_query
 
@@ -180,3 +182,28 @@ def test_percentiles_are_within_their_bound(database: psycopg.Connection, seed: 
                     assert ours[name] == value
     assert max(errors) <= BOUND
     assert max(errors) > BOUND / 4  # they are not the exact ones
+
+
+def test_a_route_is_dropped_that_an_earlier_batch_has_emptied(
+    database: psycopg.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    insert_rows(database, {"archives": [{"name": "llnl"}]})
+    [(source_id,)] = database.execute("SELECT id FROM ledger.sources").fetchall()
+    stays, goes = (
+        sum_transfers(
+            make_transfers(12, 1, class_of_service=name).with_columns(
+                source_id=pl.lit(source_id, pl.Int32), open_s=pl.lit(1.0)
+            ),
+            "UTC",
+        )
+        for name in ("4", "5")
+    )
+    add_requests(database, [stays, goes])
+    monkeypatch.setattr(cell_numbers, "ENOUGH_SUMS", 1)
+    add_requests(database, [goes.negate(), stays])
+    assert database.execute("SELECT class_of_service FROM core.routes").fetchall() == [("4",)]
+    assert database.execute("SELECT span, request_count FROM core.request_cells").fetchall() == [
+        ("day", 2),
+        ("month", 2),
+        ("year", 2),
+    ]

@@ -10,12 +10,17 @@ from typing import Any
 import psycopg
 import pytest
 
+from benchmarks.lines import write_lines
 from tapewise.ingest.formats.registry import find_format
+from tapewise.ingest.loading import rollup
 from tapewise.ingest.loading.loads import load_file
+from tapewise.ingest.reading import pipeline
+from tapewise.ingest.reading.files import LogFileReader
 from tapewise.ingest.requests.rebuild import rebuild_requests
 from tapewise.ingest.sources.sources import SourceRequest
 from tapewise.ingest.upkeep.source_drops import drop_source
 from tapewise.schema.database import Warehouse
+from tapewise.schema.writing import cell_numbers
 from tapewise.schema.writing.request_rollups import drop_requests
 from tests.conftest import NOW, register
 from tests.integration.evidence import check_warehouse, read_facts
@@ -61,6 +66,26 @@ def test_cells_are_a_recount_after_each_file_in_any_order(
     for path, format_name in files:
         read(path, format_name)
         check_warehouse(warehouse)
+
+
+@pytest.mark.study("ingest", "schema")
+def test_cells_are_a_recount_if_few_sums_are_added_together(
+    warehouse: Warehouse, read: Callable[[Path, str], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A large log has so many parts that its sums are not added at once, nor what requests subtract."""
+    monkeypatch.setattr(LogFileReader.blocks, "__defaults__", (2000,))
+    monkeypatch.setattr(pipeline, "GROUP_BYTES", 1)
+    monkeypatch.setattr(rollup, "ENOUGH_ROWS", 1)
+    monkeypatch.setattr(cell_numbers, "ENOUGH_SUMS", 30)
+    for path, format_name in make_world(5, tmp_path):
+        read(path, format_name)
+        check_warehouse(warehouse)
+    # These files are too small to have several parts. A part has 4096 lines or more.
+    monkeypatch.setattr(cell_numbers, "ENOUGH_SUMS", 20_000)
+    large = tmp_path / "large.nft"
+    write_lines(large, 60_000, weeks=1, weeks_later=120)
+    read(large, "nft")
+    check_warehouse(warehouse)
 
 
 def test_evidence_that_is_dropped_again_leaves_nothing(
