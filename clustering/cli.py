@@ -19,7 +19,7 @@ from tapewise.schema.database import Role
 from tapewise.schema.moments import TypedTime, check_range, place_range
 from tapewise.schema.settings import Settings
 from tapewise.schema.tables.upgrade import open_ready_warehouse
-from tapewise.schema.texts import escape_controls
+from tapewise.schema.texts import escape_controls, say_count
 
 
 @click.group()
@@ -128,8 +128,8 @@ def list_command(settings: Settings, as_json: bool) -> None:
             click.echo(json.dumps(asdict(model), default=str))
             continue
         click.echo(
-            f"{model.name}: {model.request_count:,} requests of {model.archive} ({model.kind}) in"
-            f" {model.class_count} classes by size and {MEASURES[model.measure]},"
+            f"{model.name}: {say_count(model.request_count, 'requests')} of {model.archive} ({model.kind}) in"
+            f" {say_count(model.class_count, 'classes')} by size and {MEASURES[model.measure]},"
             f" fitted {model.fitted_at:%Y-%m-%d %H:%M}Z"
         )
     if not models and not as_json:

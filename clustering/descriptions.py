@@ -5,6 +5,7 @@ from zoneinfo import ZoneInfo
 
 from tapewise.clustering.documents import QUANTILE_LEVELS, Bursts, WorkloadGroup, WorkloadModel
 from tapewise.clustering.names import format_bytes, format_seconds
+from tapewise.schema.texts import say_count
 
 MEASURES = {"service": "service time", "open": "open time"}
 _MIDDLE, _HIGH = QUANTILE_LEVELS.index(0.5), QUANTILE_LEVELS.index(0.95)
@@ -27,8 +28,8 @@ def describe_model(model: WorkloadModel) -> Iterator[str]:
 def _describe_group(group: WorkloadGroup) -> Iterator[str]:
     apart = ", ".join(f"{count:,} {reason}" for reason, count in sorted(group.set_apart.items()))
     yield (
-        f"{group.interface} {group.direction}: {group.request_count:,} requests in {len(group.classes)}"
-        f" {'class' if len(group.classes) == 1 else 'classes'}" + (f"; set apart: {apart}" if apart else "")
+        f"{group.interface} {group.direction}: {say_count(group.request_count, 'requests')} in"
+        f" {say_count(len(group.classes), 'classes')}" + (f"; set apart: {apart}" if apart else "")
     )
     width = max((len(each.name) for each in group.classes), default=0)
     for each in group.classes:
@@ -47,10 +48,10 @@ def _describe_bursts(bursts: Bursts) -> Iterator[str]:
     if bursts.burst_count:
         sizes, gaps = bursts.request_count_quantiles, bursts.gap_quantiles_s
         yield (
-            f"  bursts: {bursts.burst_count:,} of {bursts.user_count:,} users; requests in one: median"
-            f" {sizes[_MIDDLE]:g}, 95 % {sizes[_HIGH]:g}"
+            f"  bursts: {bursts.burst_count:,} of {say_count(bursts.user_count, 'users')}; requests in one:"
+            f" median {sizes[_MIDDLE]:g}, 95 % {sizes[_HIGH]:g}"
             + (f"; gap: median {format_seconds(gaps[_MIDDLE])}" if gaps else "")
             + f"; the busiest user makes {bursts.user_shares[0].running_ratio:.0%} of the requests"
         )
     if bursts.unattributed_count:
-        yield f"  of unknown users, and so in no burst: {bursts.unattributed_count:,} requests"
+        yield f"  of unknown users, and so in no burst: {say_count(bursts.unattributed_count, 'requests')}"

@@ -22,7 +22,7 @@ from tapewise.schema.database import Role
 from tapewise.schema.moments import TypedTime, check_range, place_range
 from tapewise.schema.settings import Settings
 from tapewise.schema.tables.upgrade import open_ready_warehouse
-from tapewise.schema.texts import escape_controls
+from tapewise.schema.texts import escape_controls, say_count
 
 _ORIGINS = {"disk": "assumed to be on disk", "tape": "assumed to be on tape"}
 
@@ -143,16 +143,16 @@ def describe_trace(trace: Trace) -> str:
     moments, origins = trace.rows["submitted_at"], trace.rows["origin"]
     counts = {name: int((origins == name).sum()) for name in ("put", "trace", "disk", "tape")}
     lines = [
-        f"{trace.rows.height:,} requests of {trace.archive.name} ({trace.archive.kind}), submitted from"
-        f" {moments[0]:%Y-%m-%dT%H:%M:%SZ} to {moments[-1]:%Y-%m-%dT%H:%M:%SZ}",
-        f"  {counts['put']:,} puts; gets: {counts['trace']:,} of files that were put or got before,"
-        f" {counts['disk']:,} of files on disk at the start, {counts['tape']:,} of files on tape",
+        f"{say_count(trace.rows.height, 'requests')} of {trace.archive.name} ({trace.archive.kind}),"
+        f" submitted from {moments[0]:%Y-%m-%dT%H:%M:%SZ} to {moments[-1]:%Y-%m-%dT%H:%M:%SZ}",
+        f"  {say_count(counts['put'], 'puts')}; gets: {counts['trace']:,} of files that were put or got"
+        f" before, {counts['disk']:,} of files on disk at the start, {counts['tape']:,} of files on tape",
     ]
     if trace.left_out_counts:
         lines.append(f"  left out: {format_counts(trace.left_out_counts)}")
     if trace.unknown_origin_count:
         lines.append(
-            f"  for {trace.unknown_origin_count:,} gets it is unknown where the file was: "
+            f"  for {say_count(trace.unknown_origin_count, 'gets')} it is unknown where the file was: "
             + _ORIGINS[trace.request.unknown_origins]
         )
     return "\n".join(lines)

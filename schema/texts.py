@@ -22,9 +22,11 @@ def _escape(found: re.Match[str]) -> str:
 
 
 def say_count(count: int, things: str) -> str:
-    """Return `1 file`, `2 files` or `1 mount summary`, for a plural that ends in -s or -ies."""
-    if count == 1:
-        things = f"{things[:-3]}y" if things.endswith("ies") else things.removesuffix("s")
+    """Return `1 file`, `2 files`, `1 class` or `1 mount summary`, for a plural in -s, -sses or -ies."""
+    if count == 1 and things.endswith("ies"):
+        things = f"{things.removesuffix('ies')}y"
+    elif count == 1:
+        things = things.removesuffix("es" if things.endswith("sses") else "s")
     return f"{count:,} {things}"
 
 

@@ -11,7 +11,7 @@ from tapewise.exports import export_archive
 from tapewise.readers import WITH_NAMES, as_option, open_reader
 from tapewise.schema.moments import YEARS
 from tapewise.schema.settings import Settings
-from tapewise.schema.texts import escape_controls
+from tapewise.schema.texts import escape_controls, say_count
 
 
 class _Month(click.ParamType[date]):
@@ -68,19 +68,17 @@ def export(
     with open_reader(settings, read_as, autocommit=True) as connection:
         written = export_archive(connection, request, folder, _report)
     row_count = sum(map(written.count_rows, written.row_counts))
-    said = f"{_count(row_count, 'row')} written" if row_count else "the selected months have no rows"
+    said = f"{say_count(row_count, 'rows')} written" if row_count else "the selected months have no rows"
     click.echo(f"{escape_controls(str(folder))}: {said}")
     for table, counts in written.row_counts.items():
         if counts:
-            rows = _count(written.count_rows(table), "row")
-            click.echo(f"  {table}: {rows} in {_count(len(counts), 'file')}")
+            rows = say_count(written.count_rows(table), "rows")
+            click.echo(f"  {table}: {rows} in {say_count(len(counts), 'files')}")
     if written.removed_count:
-        click.echo(f"  removed, because they have no rows any more: {_count(written.removed_count, 'file')}")
+        click.echo(
+            f"  removed, because they have no rows any more: {say_count(written.removed_count, 'files')}"
+        )
 
 
 def _report(month: str, row_count: int) -> None:
-    click.echo(f"{month}: {_count(row_count, 'row')}", err=True)
-
-
-def _count(count: int, noun: str) -> str:
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+    click.echo(f"{month}: {say_count(row_count, 'rows')}", err=True)

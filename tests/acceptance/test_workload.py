@@ -193,7 +193,7 @@ def test_a_trace_is_written(tapewise, requests, tmp_path):
         "  0 puts; gets: 0 of files that were put or got before, 0 of files on disk at the start,"
         " 1 of files on tape",
         "  left out: 1 zero size",
-        "  for 1 gets it is unknown where the file was: assumed to be on tape",
+        "  for 1 get it is unknown where the file was: assumed to be on tape",
     ]
     assert len((tmp_path / "all.csv").read_text().splitlines()) == 2
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.log", "all.csv"]

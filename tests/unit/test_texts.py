@@ -11,6 +11,7 @@ from tapewise.schema.texts import say_count
         (0, "files", "0 files"),
         (1, "files", "1 file"),
         (1, "mount summaries", "1 mount summary"),
+        (1, "classes", "1 class"),
         (2, "mount summaries", "2 mount summaries"),
         (12_881, "rows", "12,881 rows"),
     ],
