@@ -219,9 +219,10 @@ _SIZES = f"""
         SELECT cell, size_bin, duration_bin, count(*) AS n FROM measured GROUP BY cell, size_bin, duration_bin
     ),
     time_arrays AS (
-        SELECT cell, array_agg(size_bin ORDER BY size_bin, duration_bin) AS time_size_bins,
-            array_agg(duration_bin ORDER BY size_bin, duration_bin) AS time_bins,
-            array_agg(n ORDER BY size_bin, duration_bin) AS time_counts
+        -- Bins with one transfer come last, and their counts are left out.
+        SELECT cell, array_agg(size_bin ORDER BY (n > 1) DESC, size_bin, duration_bin) AS time_size_bins,
+            array_agg(duration_bin ORDER BY (n > 1) DESC, size_bin, duration_bin) AS time_bins,
+            coalesce(array_agg(n ORDER BY size_bin, duration_bin) FILTER (WHERE n > 1), '{{}}') AS time_counts
         FROM by_time GROUP BY cell
     ),
     recount AS (
@@ -243,7 +244,7 @@ WRONG_SPANS = """
         FROM core.size_cells CROSS JOIN LATERAL (
             SELECT number, bytes, shortest, NULL::int AS n
             FROM unnest(size_bins, size_bytes, shortest_s) AS part (number, bytes, shortest)
-            UNION ALL SELECT size_bin * 32768 + time_bin, NULL, NULL, n
+            UNION ALL SELECT size_bin * 32768 + time_bin, NULL, NULL, coalesce(n, 1)
             FROM unnest(time_size_bins, time_bins, time_counts) AS part (size_bin, time_bin, n)
         ) AS entry
     ), sums AS (

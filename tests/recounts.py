@@ -45,14 +45,16 @@ SPANS = """
 """
 
 
-def write_span_comparison(table: str, arrays: str) -> str:
+def write_span_comparison(table: str, arrays: str, *, is_short: bool = False) -> str:
     """SQL for months and years that are not the sum of their days or months.
 
-    `arrays` names three: numbers of what is counted, and two sums for each of them.
+    `arrays` names three: numbers of what is counted, and two sums for each of them. With `is_short`, the
+    first sum is left out where it is 1.
     """
+    n = "coalesce(n, 1) AS n" if is_short else "n"
     return f"""
         WITH entries AS (
-            SELECT route_id, span, starts_on, number, n, total
+            SELECT route_id, span, starts_on, number, {n}, total
             FROM core.{table}, unnest({arrays}) AS part (number, n, total)
         ), sums AS (
             SELECT 'month' AS span, span = 'day' AS is_below, route_id,

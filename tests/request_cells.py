@@ -70,7 +70,9 @@ _RECOUNT = f"""
         GROUP BY cell, quantity, bin
     ),
     histograms AS (
-        SELECT cell, quantity, array_agg(bin ORDER BY bin) AS bins, array_agg(n ORDER BY bin) AS counts
+        -- Bins with one request come last, and their counts are left out.
+        SELECT cell, quantity, array_agg(bin ORDER BY (n > 1) DESC, bin) AS bins,
+            array_agg(n ORDER BY bin) FILTER (WHERE n > 1) AS counts
         FROM binned GROUP BY cell, quantity
     ),
     cells AS (
@@ -102,7 +104,7 @@ WRONG_REQUEST_SPANS = """
             VALUES ('requests', request_count), ('below', below_clock_count), ('negative', negative_count)
         ) AS counts (number, n)
         UNION ALL
-        SELECT route_id, span, starts_on, concat(quantity, bin), n
+        SELECT route_id, span, starts_on, concat(quantity, bin), coalesce(n, 1)
         FROM core.request_cells CROSS JOIN LATERAL (
             SELECT 'size' AS quantity, bin, n FROM unnest(size_bins, size_counts) AS part (bin, n)
             UNION ALL SELECT 'duration', bin, n FROM unnest(duration_bins, duration_counts) AS part (bin, n)

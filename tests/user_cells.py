@@ -35,20 +35,22 @@ _RECOUNT = f"""
     ),
     recount AS (
         SELECT source_id, interface, direction, class_of_service, client_id, span, starts_on,
-            array_agg(user_id ORDER BY user_id) AS user_ids, array_agg(n ORDER BY user_id) AS request_counts,
-            array_agg(bytes ORDER BY user_id) AS size_bytes
+            -- Users with one request come last, and their counts are left out.
+            array_agg(user_id ORDER BY (n > 1) DESC, user_id) AS user_ids,
+            coalesce(array_agg(n ORDER BY user_id) FILTER (WHERE n > 1), '{{}}') AS request_counts,
+            array_agg(bytes ORDER BY (n > 1) DESC, user_id) AS size_bytes
         FROM users GROUP BY source_id, interface, direction, class_of_service, client_id, span, starts_on
     )
 """
 
 WRONG_USER_CELLS = write_comparison("user_cells", _RECOUNT, "starts_on")
 
-WRONG_USER_SPANS = write_span_comparison("user_cells", "user_ids, request_counts, size_bytes")
+WRONG_USER_SPANS = write_span_comparison("user_cells", "user_ids, request_counts, size_bytes", is_short=True)
 
 # The cells with names instead of numbers, which depend on the order of loads. A name may be forgotten.
 NAMED_USER_CELLS = """
     SELECT archives.name, sources.name, interface, direction, class_of_service, hosts.name, span, starts_on,
-        coalesce(users.name, 'forgotten'), sum(n), sum(bytes)
+        coalesce(users.name, 'forgotten'), sum(coalesce(n, 1)), sum(bytes)
     FROM core.user_cells AS rows
     CROSS JOIN unnest(user_ids, request_counts, size_bytes) AS part (user_id, n, bytes)
     LEFT JOIN core.users ON users.id = user_id

@@ -440,8 +440,9 @@ size_cells = sa.Table(
     _array("size_bins", sa.SmallInteger),
     _array("size_bytes", sa.Numeric),
     sa.Column("shortest_s", sa.ARRAY(DOUBLE_PRECISION), nullable=False),
-    # A histogram of sizes and durations, by pairs of bins, ascending: the bin of the duration, how many
-    # transfers there are, and the bin of the size.
+    # A histogram of sizes and durations, by pairs of bins: the bin of the duration, how many transfers there
+    # are, and the bin of the size. Pairs with one transfer come last, and the counts end before them; each
+    # of these two parts is ascending.
     _array("time_bins", sa.SmallInteger),
     _array("time_counts", sa.Integer),
     _array("time_size_bins", sa.SmallInteger),
@@ -462,7 +463,8 @@ request_cells = sa.Table(
     _sum("request_count"),
     _sum("below_clock_count"),
     _sum("negative_count"),
-    # Histograms: the bins that have requests, ascending, and how many are in each of them.
+    # Histograms: the bins that have requests, and how many are in each of them, in the same way as in
+    # `size_cells`.
     _array("size_bins", sa.SmallInteger),
     _array("size_counts", sa.Integer),
     _array("duration_bins", sa.SmallInteger),
@@ -500,8 +502,9 @@ user_cells = sa.Table(
     sa.Column("span", sa.Text, primary_key=True),
     # The first day of the month or year, by the archive's own clock, as in `size_cells`.
     sa.Column("starts_on", sa.Date, primary_key=True),
-    # The users with requests that moved a file and did not fail, ascending, and for each of them how many
-    # there are, and their bytes. The name of a user may be forgotten, but the number stays.
+    # The users with requests that moved a file and did not fail, and for each of them how many there are, and
+    # their bytes. Users with one request come last, and the counts end before them, as in `size_cells`. The
+    # name of a user may be forgotten, but the number stays.
     _array("user_ids", sa.Integer),
     _array("request_counts", sa.Integer),
     _array("size_bytes", sa.Numeric),

@@ -2,9 +2,12 @@
 
 The arrays of a column are sent as one array, of which each cell takes a slice. When each array was a text,
 its numbers were written one by one in the program, and parsed one by one in the server.
+
+In some tables, most elements are counted once. There, elements that are counted once come last, and the array
+of counts ends before them, which takes a sixth of the table's space.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -100,6 +103,39 @@ def slice_arrays(sums: pl.DataFrame, arrays: Mapping[str, str]) -> Slices:
             values = narrow.fill_null(0)
         packed.append(pack_array(values, "bigint" if kind == "numeric" else kind))
     return Slices(cells, packed)
+
+
+def slice_counted(sums: pl.DataFrame, arrays: Mapping[str, str], counts: str) -> Slices:
+    """Return the arrays as `slice_arrays` does, where the array `counts` has no 1.
+
+    The elements of a cell that are counted once come after its others.
+    """
+    cell, count = sums["cell"].to_numpy(), sums[counts].to_numpy()
+    order = np.argsort(cell * 2 + (count == 1), kind="stable")
+    others, short = split_counted(arrays, counts)
+    sliced = slice_arrays(sums[order].drop(counts), others)
+    counted = slice_arrays(sums.select("cell", counts).filter(pl.col(counts) != 1), short)
+    return Slices(sliced.cells.join(counted.cells, on="cell", how="left"), [*sliced.packed, *counted.packed])
+
+
+def split_counted(arrays: Mapping[str, str], counts: str) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the arrays that have a slice of `slice_counted` in common: all but `counts`, and this."""
+    return {name: kind for name, kind in arrays.items() if name != counts}, {counts: arrays[counts]}
+
+
+def gather_arrays(arrays: Collection[str], number: str, counts: str | None = None) -> str:
+    """SQL that aggregates rows of elements to arrays, ordered by `number` (one or more columns).
+
+    If `counts` names one of them, it has no 1 then, as in `slice_counted`.
+    """
+    if counts is None:
+        return ", ".join(f"coalesce(array_agg({name} ORDER BY {number}), '{{}}')" for name in arrays)
+    return ", ".join(
+        f"coalesce(array_agg({name} ORDER BY {number}) FILTER (WHERE {name} <> 1), '{{}}')"
+        if name == counts
+        else f"coalesce(array_agg({name} ORDER BY {counts} = 1, {number}), '{{}}')"
+        for name in arrays
+    )
 
 
 def name_slices(arrays: Mapping[str, str]) -> dict[str, str]:

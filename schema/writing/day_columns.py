@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from tapewise.schema.writing.cell_arrays import gather_arrays
 from tapewise.schema.writing.routes import write_addition
 
 # The sums over transfers, and their types.
@@ -48,21 +49,25 @@ def merge_arrays(
     *,
     counts: Sequence[str] = (),
     number_count: int = 1,
+    short_counts: str | None = None,
 ) -> str:
     """SQL that sets arrays (names and types) to those held and those added together.
 
     The first arrays, as many as `number_count`, number the elements. Elements with the same numbers are added
     up, or combined by what `totals` names. If `counts` names arrays, elements that add up to 0 in all of
-    these are left out.
+    these are left out. `short_counts` names the array that has no 1 (`slice_counted`).
     """
     number, others = ", ".join([*arrays][:number_count]), [*arrays][number_count:]
     held, added = (
         ", ".join(f"unnest({row}.{name}) AS {name}" for name in arrays) for row in ("held", "excluded")
     )
+    values = {name: f"coalesce({name}, 1)" if name == short_counts else name for name in others}
     how = totals or {}
-    combined = ", ".join(f"{how.get(name, 'sum')}({name})::{arrays[name]} AS {name}" for name in others)
-    gathered = ", ".join(f"coalesce(array_agg({name} ORDER BY {number}), '{{}}')" for name in arrays)
-    having = f" HAVING {' OR '.join(f'sum({name}) <> 0' for name in counts)}" if counts else ""
+    combined = ", ".join(
+        f"{how.get(name, 'sum')}({value})::{arrays[name]} AS {name}" for name, value in values.items()
+    )
+    gathered = gather_arrays(arrays, number, short_counts)
+    having = f" HAVING {' OR '.join(f'sum({values[name]}) <> 0' for name in counts)}" if counts else ""
     return (
         f"({', '.join(arrays)}) = (SELECT {gathered} FROM (SELECT {number}, {combined}"  # noqa: S608 - the names above
         f" FROM (SELECT {held} UNION ALL SELECT {added}) AS both_of_them GROUP BY {number}{having}) AS total)"

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import polars as pl
 import psycopg
 
-from tapewise.schema.writing.cell_arrays import Slices, name_slices, slice_arrays
+from tapewise.schema.writing.cell_arrays import Slices, name_slices, slice_counted
 from tapewise.schema.writing.cell_numbers import Placed
 from tapewise.schema.writing.groups import Groups
 from tapewise.schema.writing.histograms import BIN_BITS, count_bins, find_bins
@@ -21,6 +21,7 @@ from tapewise.schema.writing.request_columns import (
     DELETE_EMPTY,
     HISTOGRAMS,
     REMAKE,
+    SLICES,
 )
 from tapewise.schema.writing.routes import ROUTE_OF_SOURCE, write_cells
 from tapewise.schema.writing.spans import Spans, drop_and_remake, sum_spans
@@ -157,12 +158,14 @@ def _make_cells(spans: Spans, counts: pl.DataFrame, bins: pl.DataFrame) -> Slice
     for number, (name, arrays) in enumerate(ARRAYS.items()):
         columns = {f"{name}_bins": "bin", f"{name}_counts": "bin_count"}
         of_name = changed.filter(pl.col("quantity") == number)
-        sliced = slice_arrays(
-            of_name.select("cell", **{array: pl.col(column) for array, column in columns.items()}), arrays
+        sliced = slice_counted(
+            of_name.select("cell", **{array: pl.col(column) for array, column in columns.items()}),
+            arrays,
+            f"{name}_counts",
         )
         packed += sliced.packed
         cells = cells.join(sliced.cells, on="cell", how="left")
-    slices = [column for arrays in ARRAYS.values() for column in name_slices(arrays)]
+    slices = [column for arrays in SLICES for column in name_slices(arrays)]
     is_changed = pl.any_horizontal(pl.col(COUNTS) != 0, pl.col(slices).is_not_null())
     named = cells.filter(is_changed).join(spans.names, on="cell")
     return Slices(

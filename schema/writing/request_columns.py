@@ -1,5 +1,6 @@
 """The columns of `core.request_cells`, and the statements that add to them and make spans again."""
 
+from tapewise.schema.writing.cell_arrays import split_counted
 from tapewise.schema.writing.day_columns import merge_arrays
 from tapewise.schema.writing.routes import write_addition
 
@@ -10,15 +11,20 @@ ARRAYS = {name: {f"{name}_bins": "smallint", f"{name}_counts": "integer"} for na
 COLUMNS = dict.fromkeys(COUNTS, "bigint") | {
     column: f"{kind}[]" for arrays in ARRAYS.values() for column, kind in arrays.items()
 }
+# The arrays of counts have no 1 (`slice_counted`).
+SLICES = [part for name, arrays in ARRAYS.items() for part in split_counted(arrays, f"{name}_counts")]
 ADD = write_addition(
     "request_cells",
     {"span": "text", "starts_on": "date"},
     dict.fromkeys(COUNTS, "bigint"),
-    [*ARRAYS.values()],
+    SLICES,
 ) + ", ".join(
     [
         *(f"{name} = held.{name} + excluded.{name}" for name in COUNTS),
-        *(merge_arrays(arrays, counts=[f"{name}_counts"]) for name, arrays in ARRAYS.items()),
+        *(
+            merge_arrays(arrays, counts=[f"{name}_counts"], short_counts=f"{name}_counts")
+            for name, arrays in ARRAYS.items()
+        ),
     ]
 )
 # A request may leave a cell only in its histograms, so all columns are looked at.
@@ -46,15 +52,15 @@ REMAKE = """
         UNION ALL SELECT route_id, 0, 0, 0, 'wait', unnest(wait_bins), unnest(wait_counts) FROM cells
     ), sums AS (
         SELECT route_id, sum(request_count) AS request_count, sum(below_clock_count) AS below_clock_count,
-            sum(negative_count) AS negative_count, quantity, bin, sum(n)::integer AS n
+            sum(negative_count) AS negative_count, quantity, bin, sum(coalesce(n, 1))::integer AS n
         FROM parts GROUP BY route_id, quantity, bin
     )
     SELECT route_id, %(span)s, %(starts_on)s, sum(request_count), sum(below_clock_count), sum(negative_count),
-        coalesce(array_agg(bin ORDER BY bin) FILTER (WHERE quantity = 'size'), '{}'),
-        coalesce(array_agg(n ORDER BY bin) FILTER (WHERE quantity = 'size'), '{}'),
-        coalesce(array_agg(bin ORDER BY bin) FILTER (WHERE quantity = 'duration'), '{}'),
-        coalesce(array_agg(n ORDER BY bin) FILTER (WHERE quantity = 'duration'), '{}'),
-        coalesce(array_agg(bin ORDER BY bin) FILTER (WHERE quantity = 'wait'), '{}'),
-        coalesce(array_agg(n ORDER BY bin) FILTER (WHERE quantity = 'wait'), '{}')
+        coalesce(array_agg(bin ORDER BY n = 1, bin) FILTER (WHERE quantity = 'size'), '{}'),
+        coalesce(array_agg(n ORDER BY bin) FILTER (WHERE quantity = 'size' AND n <> 1), '{}'),
+        coalesce(array_agg(bin ORDER BY n = 1, bin) FILTER (WHERE quantity = 'duration'), '{}'),
+        coalesce(array_agg(n ORDER BY bin) FILTER (WHERE quantity = 'duration' AND n <> 1), '{}'),
+        coalesce(array_agg(bin ORDER BY n = 1, bin) FILTER (WHERE quantity = 'wait'), '{}'),
+        coalesce(array_agg(n ORDER BY bin) FILTER (WHERE quantity = 'wait' AND n <> 1), '{}')
     FROM sums GROUP BY route_id
 """

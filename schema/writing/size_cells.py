@@ -10,7 +10,13 @@ import polars as pl
 import psycopg
 
 from tapewise.schema.writing.array_literals import write_literals
-from tapewise.schema.writing.cell_arrays import Slices, name_slices, slice_arrays
+from tapewise.schema.writing.cell_arrays import (
+    Slices,
+    name_slices,
+    slice_arrays,
+    slice_counted,
+    split_counted,
+)
 from tapewise.schema.writing.day_columns import merge_arrays
 from tapewise.schema.writing.histograms import BIN_BITS
 from tapewise.schema.writing.rate_months import WIDEN
@@ -19,17 +25,19 @@ from tapewise.schema.writing.spans import Spans, sum_spans
 
 _SIZE_ARRAYS = {"size_bins": "smallint", "size_bytes": "numeric", "shortest_s": "double precision"}
 _TIME_ARRAYS = {"time_size_bins": "smallint", "time_bins": "smallint", "time_counts": "integer"}
+# Most bins have one transfer.
+_TIME_SLICES = split_counted(_TIME_ARRAYS, "time_counts")
 
 _ADD = write_addition(
     "size_cells",
     {"span": "text", "starts_on": "date"},
     {"first_on": "date", "last_on": "date"},
-    [_SIZE_ARRAYS, _TIME_ARRAYS],
+    [_SIZE_ARRAYS, *_TIME_SLICES],
 ) + ", ".join(
     [
         WIDEN,
         merge_arrays(_SIZE_ARRAYS, {"shortest_s": "min"}),
-        merge_arrays(_TIME_ARRAYS, number_count=2),
+        merge_arrays(_TIME_ARRAYS, number_count=2, short_counts="time_counts"),
     ]
 )
 
@@ -52,13 +60,16 @@ _REMAKE = """
             array_agg(shortest_s ORDER BY size_bin) AS shortest_s
         FROM sizes GROUP BY route_id, begins_on
     ), times AS (
-        SELECT route_id, begins_on, size_bin, time_bin, sum(time_count)::integer AS time_count
+        SELECT route_id, begins_on, size_bin, time_bin, sum(coalesce(time_count, 1))::integer AS time_count
         FROM parts, unnest(time_size_bins, time_bins, time_counts) AS part (size_bin, time_bin, time_count)
         GROUP BY route_id, begins_on, size_bin, time_bin
     ), time_arrays AS (
-        SELECT route_id, begins_on, array_agg(size_bin ORDER BY size_bin, time_bin) AS time_size_bins,
-            array_agg(time_bin ORDER BY size_bin, time_bin) AS time_bins,
-            array_agg(time_count ORDER BY size_bin, time_bin) AS time_counts
+        SELECT route_id, begins_on,
+            array_agg(size_bin ORDER BY time_count = 1, size_bin, time_bin) AS time_size_bins,
+            array_agg(time_bin ORDER BY time_count = 1, size_bin, time_bin) AS time_bins,
+            coalesce(
+                array_agg(time_count ORDER BY size_bin, time_bin) FILTER (WHERE time_count <> 1), '{}'
+            ) AS time_counts
         FROM times GROUP BY route_id, begins_on
     ), spans AS (
         SELECT route_id, begins_on, min(first_on) AS first_on, max(last_on) AS last_on
@@ -115,7 +126,7 @@ def _make_cells(spans: Spans, sizes: pl.DataFrame, times: pl.DataFrame) -> Slice
         by_size.select("cell", "size_bytes", "shortest_s", size_bins="element"),
         _SIZE_ARRAYS,
     )
-    timed = slice_arrays(
+    timed = slice_counted(
         by_time.select(
             "cell",
             time_size_bins=pl.col("element") // 2**BIN_BITS,
@@ -123,6 +134,7 @@ def _make_cells(spans: Spans, sizes: pl.DataFrame, times: pl.DataFrame) -> Slice
             time_counts="time_count",
         ),
         _TIME_ARRAYS,
+        "time_counts",
     )
     days = by_size.group_by("cell").agg(pl.col("first_on").min(), pl.col("last_on").max())
     cells = (
@@ -134,7 +146,7 @@ def _make_cells(spans: Spans, sizes: pl.DataFrame, times: pl.DataFrame) -> Slice
             *("span", "starts_on"),
             pl.col("first_on", "last_on").cast(pl.String),
             *name_slices(_SIZE_ARRAYS),
-            *name_slices(_TIME_ARRAYS),
+            *(name for arrays in _TIME_SLICES for name in name_slices(arrays)),
         )
     )
     return Slices(cells, [*sized.packed, *timed.packed])

@@ -14,6 +14,7 @@ import polars as pl
 import psycopg
 from numpy.typing import NDArray
 
+from tapewise.schema.writing.cell_arrays import gather_arrays
 from tapewise.schema.writing.cell_numbers import number_cells
 from tapewise.schema.writing.routes import ROUTE_OF_SOURCE
 
@@ -94,12 +95,15 @@ def drop_spans(
     arrays: Mapping[str, str],
     source_id: int,
     since: date | None,
+    *,
+    short_counts: str | None = None,
 ) -> None:
     """Delete a source's cells from day `since` on (None: all), and take them out of its month and year.
 
-    `arrays` names the arrays of `table` (a table of `core`), each with the type of its elements.
+    `arrays` names the arrays of `table` (a table of `core`), each with the type of its elements, and
+    `short_counts` the one that has no 1 (`slice_counted`).
     """
-    drop_and_remake(connection, table, _write_remake(table, arrays), source_id, since)
+    drop_and_remake(connection, table, _write_remake(table, arrays, short_counts), source_id, since)
 
 
 def drop_and_remake(
@@ -130,16 +134,17 @@ def drop_and_remake(
         below = span
 
 
-def _write_remake(table: str, arrays: Mapping[str, str]) -> str:
+def _write_remake(table: str, arrays: Mapping[str, str], short_counts: str | None) -> str:
     """SQL that makes the month of a source again from its days, or its year from its months."""
     number, *sums = arrays
+    values = {name: f"coalesce(part.{name}, 1)" if name == short_counts else f"part.{name}" for name in sums}
     return f"""
         INSERT INTO core.{table} (route_id, span, starts_on, {", ".join(arrays)})
         SELECT route_id, %(span)s, %(starts_on)s,
-            {", ".join(f"array_agg({name} ORDER BY {number})" for name in arrays)}
+            {gather_arrays(arrays, number, short_counts)}
         FROM (
             SELECT route_id, part.{number},
-                {", ".join(f"sum(part.{name})::{arrays[name]} AS {name}" for name in sums)}
+                {", ".join(f"sum({value})::{arrays[name]} AS {name}" for name, value in values.items())}
             FROM core.{table} AS cells JOIN core.routes ON routes.id = route_id,
                 unnest({", ".join(f"cells.{name}" for name in arrays)}) AS part ({", ".join(arrays)})
             WHERE source_id = %(source_id)s AND span = %(below)s AND starts_on >= %(starts_on)s

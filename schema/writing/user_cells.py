@@ -10,7 +10,7 @@ from datetime import date
 import polars as pl
 import psycopg
 
-from tapewise.schema.writing.cell_arrays import Slices, name_slices, slice_arrays
+from tapewise.schema.writing.cell_arrays import Slices, name_slices, slice_counted, split_counted
 from tapewise.schema.writing.cell_numbers import Placed
 from tapewise.schema.writing.day_columns import merge_arrays
 from tapewise.schema.writing.groups import group_by_code
@@ -19,15 +19,17 @@ from tapewise.schema.writing.spans import Spans, drop_spans, sum_spans
 
 _SUMS = ("request_count", "size_bytes")
 _ARRAYS = {"user_ids": "integer", "request_counts": "integer", "size_bytes": "numeric"}
+# On a day, most users make one request.
+_SLICES = split_counted(_ARRAYS, "request_counts")
 _ADD = (
     write_addition(
         "user_cells",
         {"span": "text", "starts_on": "date"},
         {},
-        [_ARRAYS],
+        _SLICES,
     )
     # A request may be subtracted before another one of its user is added: bytes may remain without a count.
-    + merge_arrays(_ARRAYS, counts=["request_counts", "size_bytes"])
+    + merge_arrays(_ARRAYS, counts=["request_counts", "size_bytes"], short_counts="request_counts")
 )
 _DELETE_EMPTY = (
     "DELETE FROM core.user_cells USING core.routes WHERE route_id = routes.id"
@@ -64,7 +66,7 @@ def add_cells(connection: psycopg.Connection, spans: Spans, sums: pl.DataFrame) 
 
 def drop_cells(connection: psycopg.Connection, source_id: int, since: date | None) -> None:
     """Delete the source's cells from day `since` on (None: all), and take them out of its month and year."""
-    drop_spans(connection, "user_cells", _ARRAYS, source_id, since)
+    drop_spans(connection, "user_cells", _ARRAYS, source_id, since, short_counts="request_counts")
 
 
 def _make_cells(spans: Spans, sums: pl.DataFrame) -> Slices:
@@ -73,6 +75,7 @@ def _make_cells(spans: Spans, sums: pl.DataFrame) -> Slices:
     arrays = users.filter(pl.any_horizontal(pl.col(_SUMS) != 0)).select(
         "cell", "size_bytes", user_ids="element", request_counts="request_count"
     )
-    sliced, packed = slice_arrays(arrays, _ARRAYS)
+    sliced, packed = slice_counted(arrays, _ARRAYS, "request_counts")
     named = sliced.join(spans.names, on="cell")
-    return Slices(named.select(*ROUTE_OF_SOURCE, "span", "starts_on", *name_slices(_ARRAYS)), packed)
+    names = [name for part in _SLICES for name in name_slices(part)]
+    return Slices(named.select(*ROUTE_OF_SOURCE, "span", "starts_on", *names), packed)

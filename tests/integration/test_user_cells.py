@@ -24,7 +24,7 @@ from tests.user_cells import WRONG_USER_CELLS
 pytestmark = pytest.mark.study("ingest", "schema", "sql")
 
 COUNTS = """
-    SELECT users.name, sum(n), sum(bytes) FROM core.user_cells
+    SELECT users.name, sum(coalesce(n, 1)), sum(bytes) FROM core.user_cells
     CROSS JOIN unnest(user_ids, request_counts, size_bytes) AS part (user_id, n, bytes)
     LEFT JOIN core.users ON users.id = user_id
     WHERE span = 'year' GROUP BY users.name ORDER BY users.name

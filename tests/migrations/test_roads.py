@@ -241,6 +241,25 @@ def test_an_upgrade_keeps_the_data_of_the_first_release(empty: Warehouse):
         ).fetchall() == [(1, "llnl", 7700, None), (2, "llnl", 99, None)]
 
 
+# Until revision 0057, each element had a count, in the order of elements.
+UNCOUNTED = """
+    WITH histograms AS (
+        SELECT size_bins::integer[] AS elements, size_counts AS counts FROM core.request_cells
+        UNION ALL SELECT duration_bins, duration_counts FROM core.request_cells
+        UNION ALL SELECT wait_bins, wait_counts FROM core.request_cells
+        UNION ALL SELECT user_ids, request_counts FROM core.user_cells
+        UNION ALL SELECT (
+            SELECT array_agg(size_bin * 32768 + time_bin ORDER BY place)
+            FROM unnest(time_size_bins, time_bins) WITH ORDINALITY AS part (size_bin, time_bin, place)
+        ), time_counts FROM core.size_cells
+    )
+    SELECT * FROM histograms WHERE cardinality(counts) <> cardinality(elements)
+        OR ARRAY(SELECT * FROM unnest(elements) AS element ORDER BY element) <> elements
+    UNION ALL SELECT user_ids, NULL FROM core.user_cells
+    WHERE cardinality(size_bytes) <> cardinality(user_ids)
+"""
+
+
 @pytest.mark.study("migrations", "schema")
 def test_an_upgrade_counts_the_facts_that_are_there_as_loading_them_does(
     warehouse: Warehouse, tmp_path: Path
@@ -273,10 +292,14 @@ def test_an_upgrade_counts_the_facts_that_are_there_as_loading_them_does(
     assert len(loaded["user_cells"]) > 20 and len(loaded["open_cells"]) > 10
     assert len(loaded["stage_cells"]) > 5 and len(loaded["rate_months"]) > 5
     assert len(loaded["hour_months"]) > 5 and len(loaded["month_peaks"]) > 5
-    downgrade(connect, FIRST)
-    upgrade(connect)
-    found = read_facts(warehouse)
-    assert [found[table] for table in ROLLUPS] == [loaded[table] for table in ROLLUPS]
+    for revision in ("0057", FIRST):
+        downgrade(connect, revision)
+        if revision == "0057":
+            with connect() as connection:
+                assert connection.execute(UNCOUNTED).fetchall() == []
+        upgrade(connect)
+        found = read_facts(warehouse)
+        assert [found[table] for table in ROLLUPS] == [loaded[table] for table in ROLLUPS]
     with connect() as connection:
         assert connection.execute(filled).fetchall() == noted
     check_warehouse(warehouse)

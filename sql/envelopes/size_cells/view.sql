@@ -31,7 +31,9 @@ SELECT
     size_cells.shortest_s,
     size_cells.time_size_bins,
     size_cells.time_bins,
-    size_cells.time_counts,
+    size_cells.time_counts || array_fill(
+        1, ARRAY[cardinality(size_cells.time_bins) - cardinality(size_cells.time_counts)]
+    ) AS time_counts,
     NULL::double precision AS duration_s,
 
     size_cells.starts_on,

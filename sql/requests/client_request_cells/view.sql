@@ -37,11 +37,17 @@ SELECT
     request_cells.negative_count,
 
     request_cells.size_bins,
-    request_cells.size_counts,
+    request_cells.size_counts || array_fill(
+        1, ARRAY[cardinality(request_cells.size_bins) - cardinality(request_cells.size_counts)]
+    ) AS size_counts,
     request_cells.duration_bins,
-    request_cells.duration_counts,
+    request_cells.duration_counts || array_fill(
+        1, ARRAY[cardinality(request_cells.duration_bins) - cardinality(request_cells.duration_counts)]
+    ) AS duration_counts,
     request_cells.wait_bins,
-    request_cells.wait_counts,
+    request_cells.wait_counts || array_fill(
+        1, ARRAY[cardinality(request_cells.wait_bins) - cardinality(request_cells.wait_counts)]
+    ) AS wait_counts,
     NULL::double precision AS size_bytes,
     NULL::double precision AS duration_s,
     NULL::double precision AS waited_s,

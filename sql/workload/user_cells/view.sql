@@ -27,7 +27,9 @@ SELECT
     user_cells.span,
 
     user_cells.user_ids,
-    user_cells.request_counts,
+    user_cells.request_counts || array_fill(
+        1, ARRAY[cardinality(user_cells.user_ids) - cardinality(user_cells.request_counts)]
+    ) AS request_counts,
     user_cells.size_bytes,
 
     user_cells.starts_on
