@@ -1386,13 +1386,15 @@ class Mart:
             request_count: requests that ended on the day, or in the month or year
             below_clock_count: how many of them have is_wait_below_clock of mart.requests
             negative_count: how many of them have is_wait_negative of mart.requests
-            size_bins: bins of the sizes in bytes, as far as they are known, ascending
-                (mart.histogram_bin); mart.histogram_value is within 1/128 of each size in its bin
+            size_bins: bins of the sizes in bytes, as far as they are known: first those with several
+                requests, then those with one, each ascending (mart.histogram_bin); mart.histogram_value
+                is within 1/128 of each size in its bin
             size_counts: for each of the size_bins, how many requests have a size in it
-            duration_bins: bins of the transfer times in seconds, as far as they are known, ascending
+            duration_bins: bins of the transfer times in seconds, as far as they are known, ordered in
+                the same way
             duration_counts: for each of the duration_bins, how many requests have a transfer time in it
             wait_bins: bins of the waits in seconds (waited_s of mart.requests), as far as they are
-                known, ascending
+                known, ordered in the same way
             wait_counts: for each of the wait_bins, how many requests have a wait in it
             size_bytes: always null here; the size itself in mart.selected_request_days, where a row is
                 one request
@@ -1457,8 +1459,9 @@ class Mart:
             size_bins: bins of the sizes of the transfers (mart.size_bin), ascending
             size_bytes: for each of the size_bins, the bytes of its transfers
             shortest_s: for each of the size_bins, the seconds of the shortest transfer
-            time_size_bins: a histogram of sizes and durations has pairs of bins, ascending; for each
-                pair, the bin of the size (mart.size_bin)
+            time_size_bins: a histogram of sizes and durations has pairs of bins: first those with
+                several transfers, then those with one, each ascending; for each pair, the bin of the
+                size (mart.size_bin)
             time_bins: for each pair, the bin of the duration (mart.histogram_bin); mart.histogram_value
                 is within 1/128 of each duration in its bin
             time_counts: for each pair, how many transfers are in it
@@ -1515,7 +1518,8 @@ class Mart:
                 one
             client: name of the client machine
             span: day, month or year
-            user_ids: numbers of the users in the warehouse, ascending
+            user_ids: numbers of the users in the warehouse: first those with several requests, then
+                those with one, each ascending
             request_counts: for each of the user_ids, how many requests the user made
             size_bytes: for each of the user_ids, the bytes moved by these requests, counting only known
                 sizes
@@ -8224,13 +8228,15 @@ class Mart:
             request_count: requests that ended on the day, or in the month or year
             below_clock_count: how many of them have is_wait_below_clock of mart.requests
             negative_count: how many of them have is_wait_negative of mart.requests
-            size_bins: bins of the sizes in bytes, as far as they are known, ascending
-                (mart.histogram_bin); mart.histogram_value is within 1/128 of each size in its bin
+            size_bins: bins of the sizes in bytes, as far as they are known: first those with several
+                requests, then those with one, each ascending (mart.histogram_bin); mart.histogram_value
+                is within 1/128 of each size in its bin
             size_counts: for each of the size_bins, how many requests have a size in it
-            duration_bins: bins of the transfer times in seconds, as far as they are known, ascending
+            duration_bins: bins of the transfer times in seconds, as far as they are known, ordered in
+                the same way
             duration_counts: for each of the duration_bins, how many requests have a transfer time in it
             wait_bins: bins of the waits in seconds (waited_s of mart.requests), as far as they are
-                known, ascending
+                known, ordered in the same way
             wait_counts: for each of the wait_bins, how many requests have a wait in it
             size_bytes: always null here; the size itself in mart.selected_request_days, where a row is
                 one request
@@ -10630,8 +10636,9 @@ class Mart:
             size_bins: bins of the sizes of the transfers (mart.size_bin), ascending
             size_bytes: for each of the size_bins, the bytes of its transfers
             shortest_s: for each of the size_bins, the seconds of the shortest transfer
-            time_size_bins: a histogram of sizes and durations has pairs of bins, ascending; for each
-                pair, the bin of the size (mart.size_bin)
+            time_size_bins: a histogram of sizes and durations has pairs of bins: first those with
+                several transfers, then those with one, each ascending; for each pair, the bin of the
+                size (mart.size_bin)
             time_bins: for each pair, the bin of the duration (mart.histogram_bin); mart.histogram_value
                 is within 1/128 of each duration in its bin
             time_counts: for each pair, how many transfers are in it
@@ -13100,7 +13107,8 @@ class Mart:
             class_of_service: class of service of the requests (mart.requests); null where no log has
                 one
             span: day, month or year
-            user_ids: numbers of the users in the warehouse, ascending
+            user_ids: numbers of the users in the warehouse: first those with several requests, then
+                those with one, each ascending
             request_counts: for each of the user_ids, how many requests the user made
             size_bytes: for each of the user_ids, the bytes moved by these requests, counting only known
                 sizes
