@@ -14,6 +14,7 @@ from tapewise.ingest.requests.rebuild import rebuild_requests
 from tapewise.ingest.sources.sources import SourceRequest
 from tapewise.ingest.upkeep.retention import forget_detail
 from tapewise.ingest.upkeep.source_drops import drop_source
+from tapewise.ingest.upkeep.source_replacements import replace_source
 from tapewise.schema.database import Role, Warehouse
 from tests.conftest import NOW, register
 from tests.integration.evidence import check_warehouse, read_facts
@@ -111,3 +112,31 @@ def test_counts_outlive_names_that_are_forgotten(
         drop_source(warehouse, "llnl", "nft")
         assert connection.execute(COUNTS).fetchall() == []
         check_warehouse(warehouse)
+
+
+def test_months_keep_the_users_of_forgotten_days_when_a_source_is_replaced(
+    warehouse: Warehouse, read: Callable[[Path, str], None], tmp_path: Path
+) -> None:
+    log = tmp_path / "nft"
+    requests = [("97/12/02", "000001", 1), ("97/12/02", "000002", 2), ("97/12/20", "000001", 1)]
+    log.write_text(
+        "".join(
+            f"{user} {day} 12:00:{second:02} js {10**second} 1.0\n"
+            for day, user, count in requests
+            for second in range(count)
+        )
+    )
+    read(log, "nft")
+    forget_detail(warehouse, "llnl", date(1997, 12, 10), NOW)
+    replace_source(warehouse, "llnl", "nft", log_format=None, timezone=None, now=NOW)
+    with warehouse.connect(Role.OWNER, autocommit=True) as connection:
+        # The name of the user of forgotten days only is gone.
+        assert connection.execute(COUNTS).fetchall() == [("000001", 2, 2), (None, 2, 11)]
+        check_warehouse(warehouse)
+        assert connection.execute(
+            "SELECT span, starts_on, request_counts FROM core.user_cells WHERE span <> 'year' ORDER BY 1, 2"
+        ).fetchall() == [
+            ("day", date(1997, 12, 2), [2]),
+            ("day", date(1997, 12, 20), []),
+            ("month", date(1997, 12, 1), [2, 2]),
+        ]
