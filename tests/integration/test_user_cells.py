@@ -130,12 +130,13 @@ def test_months_keep_forgotten_days_when_a_source_is_replaced(
         "000001 97/12/02 12:00:00 js 10 1.25\n"
         "000002 97/12/02 12:00:01 js 1000 5.5\n"
         "000002 97/12/02 12:00:02 js 1000 5.5\n"
+        "000001 97/12/03 12:00:00 js 10 1.25\n"
         "000003 98/01/05 12:00:00 js 10 1.25\n"
     )
     read(log, "nft")
     with warehouse.connect(Role.OWNER, autocommit=True) as connection:
         loaded = connection.execute(ARRAYS).fetchall()
-        assert len(loaded) == 6
+        assert len(loaded) == 7
         forget_detail(warehouse, "llnl", date(1997, 12, 10), NOW)
         replace_source(warehouse, "llnl", "nft", log_format=None, timezone=None, now=NOW)
         assert connection.execute(ARRAYS).fetchall() == loaded
