@@ -282,6 +282,10 @@ def test_an_upgrade_counts_the_facts_that_are_there_as_loading_them_does(
             load_file(warehouse, register(warehouse, request), path, now=NOW)
     # In these, most lines have open times.
     read_log(warehouse, tmp_path, "site", make_log("site", 2), zone="Asia/Kathmandu")
+    # Users, sizes and durations that come once are before others that come twice.
+    nft = ["000001 97/12/02 12:00:00 js 10 1.25"]
+    nft += [f"000002 97/12/02 12:00:0{second} js 1000 5.5" for second in (1, 2)]
+    read_log(warehouse, tmp_path, "nft", [(NOW, line) for line in nft], "nft", zone="Asia/Kathmandu")
     filled = "SELECT * FROM ledger.loaded_rows ORDER BY log_file_id, load_id, fact_table, month"
     with connect() as connection:
         noted = connection.execute(filled).fetchall()
