@@ -4,7 +4,7 @@ The arrays of a column are sent as one array, of which each cell takes a slice. 
 its numbers were written one by one in the program, and parsed one by one in the server.
 
 In some tables, most elements are counted once. There, elements that are counted once come last, and the array
-of counts ends before them, which takes a sixth of the table's space.
+of counts ends before them, which saves up to a sixth of the table's space.
 """
 
 from collections.abc import Collection, Mapping
