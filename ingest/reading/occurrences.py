@@ -148,13 +148,16 @@ class OccurrenceCounter:
 def _count_within(hashes: _Integers) -> _Integers:
     # Sorting all hashes is cheaper than counting each group. Few lines repeat, so only repeated ones are
     # counted.
-    ordered = np.sort(hashes)
-    repeated = ordered[1:][ordered[1:] == ordered[:-1]]
+    order = np.argsort(hashes)
+    ordered = hashes[order]
+    is_same = ordered[1:] == ordered[:-1]
     counts = np.zeros(len(hashes), np.int64)
-    if len(repeated):
-        nearest = np.minimum(np.searchsorted(repeated, hashes), len(repeated) - 1)
-        places = np.flatnonzero(repeated[nearest] == hashes)
+    if is_same.any():
+        is_repeated = np.zeros(len(hashes), np.bool_)
+        is_repeated[1:] = is_same
+        is_repeated[:-1] |= is_same
         # Equal lines in a row, each group in the order of the file.
+        places = np.sort(order[is_repeated])
         places = places[np.argsort(hashes[places], kind="stable")]
         is_first = np.diff(hashes[places], prepend=~hashes[places[0]]) != 0
         starts = np.flatnonzero(is_first)
