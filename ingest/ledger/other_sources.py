@@ -129,11 +129,13 @@ class OtherHolders:
             for file, landmark in found:
                 if landmark.can_prove_copy:
                     file.landmarks.append(landmark)
+        if not self._others[column]:
+            return
         by_digest: defaultdict[int, list[tuple[_File, Landmark]]] = defaultdict(list)
         for file, landmark in found:
             if file.holder is None:
                 by_digest[landmark.digest].append((file, landmark))
-        if not by_digest or not self._others[column]:
+        if not by_digest:
             return
         rows = self._connection.execute(_SELECT_HELD, [self._others[column], list(by_digest)]).fetchall()
         for digest, fact_lines, name, path in rows:
