@@ -119,7 +119,9 @@ def slice_counted(sums: pl.DataFrame, arrays: Mapping[str, str], counts: str) ->
     cell, count = sums["cell"].to_numpy(), sums[counts].to_numpy()
     order = np.argsort(cell * 2 + (count == 1), kind="stable")
     others, short = split_counted(arrays, counts)
-    sliced = slice_arrays(sums[order].drop(counts), others)
+    # The order is one within each cell, so the cells stay where they are.
+    ordered = sums.select(others.keys())[order].insert_column(0, sums["cell"])
+    sliced = slice_arrays(ordered, others)
     counted = slice_arrays(sums.select("cell", counts).filter(pl.col(counts) != 1), short)
     return Slices(sliced.cells.join(counted.cells, on="cell", how="left"), [*sliced.packed, *counted.packed])
 
