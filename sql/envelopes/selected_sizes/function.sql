@@ -52,21 +52,29 @@ SELECT
     size_cells.duration_s,
     size_cells.first_on,
     size_cells.last_on
-FROM mart.size_cells
-INNER JOIN spans ON size_cells.archive = spans.archive AND size_cells.span = spans.span
-WHERE
-    selected_sizes.client IS NULL
-    AND selected_sizes.is_exact IS NOT TRUE
-    AND size_cells.starts_on >= spans.since_at
-    AND size_cells.starts_on < spans.until_at
-    AND (size_cells.starts_on >= spans.longer_since_at AND size_cells.starts_on < spans.longer_until_at)
-    IS NOT TRUE
-    AND (selected_sizes.interface IS NULL OR size_cells.interface = selected_sizes.interface)
-    AND (selected_sizes.direction IS NULL OR size_cells.direction = selected_sizes.direction)
-    AND (
-        selected_sizes.class_of_service IS NULL
-        OR size_cells.class_of_service = selected_sizes.class_of_service
-    )
+FROM spans
+CROSS JOIN
+    -- Not merged with the rest (OFFSET 0): the planner would read all cells, and add all counts that are left
+    -- out of them.
+    LATERAL (
+        SELECT cells.*
+        FROM mart.size_cells AS cells
+        WHERE
+            cells.archive = spans.archive
+            AND cells.span = spans.span
+            AND cells.starts_on >= spans.since_at
+            AND cells.starts_on < spans.until_at
+            AND (cells.starts_on >= spans.longer_since_at AND cells.starts_on < spans.longer_until_at)
+            IS NOT TRUE
+            AND (selected_sizes.interface IS NULL OR cells.interface = selected_sizes.interface)
+            AND (selected_sizes.direction IS NULL OR cells.direction = selected_sizes.direction)
+            AND (
+                selected_sizes.class_of_service IS NULL
+                OR cells.class_of_service = selected_sizes.class_of_service
+            )
+        OFFSET 0  -- noqa: AM09
+    ) AS size_cells
+WHERE selected_sizes.client IS NULL AND selected_sizes.is_exact IS NOT TRUE
 
 UNION ALL
 
@@ -84,21 +92,28 @@ SELECT
     client_cells.duration_s,
     client_cells.first_on,
     client_cells.last_on
-FROM mart.client_size_cells AS client_cells
-INNER JOIN spans ON client_cells.archive = spans.archive AND client_cells.span = spans.span
-WHERE
-    client_cells.client = selected_sizes.client
-    AND selected_sizes.is_exact IS NOT TRUE
-    AND client_cells.starts_on >= spans.since_at
-    AND client_cells.starts_on < spans.until_at
-    AND (client_cells.starts_on >= spans.longer_since_at AND client_cells.starts_on < spans.longer_until_at)
-    IS NOT TRUE
-    AND (selected_sizes.interface IS NULL OR client_cells.interface = selected_sizes.interface)
-    AND (selected_sizes.direction IS NULL OR client_cells.direction = selected_sizes.direction)
-    AND (
-        selected_sizes.class_of_service IS NULL
-        OR client_cells.class_of_service = selected_sizes.class_of_service
-    )
+FROM spans
+CROSS JOIN
+    LATERAL (
+        SELECT cells.*
+        FROM mart.client_size_cells AS cells
+        WHERE
+            cells.client = selected_sizes.client
+            AND cells.archive = spans.archive
+            AND cells.span = spans.span
+            AND cells.starts_on >= spans.since_at
+            AND cells.starts_on < spans.until_at
+            AND (cells.starts_on >= spans.longer_since_at AND cells.starts_on < spans.longer_until_at)
+            IS NOT TRUE
+            AND (selected_sizes.interface IS NULL OR cells.interface = selected_sizes.interface)
+            AND (selected_sizes.direction IS NULL OR cells.direction = selected_sizes.direction)
+            AND (
+                selected_sizes.class_of_service IS NULL
+                OR cells.class_of_service = selected_sizes.class_of_service
+            )
+        OFFSET 0  -- noqa: AM09
+    ) AS client_cells
+WHERE selected_sizes.is_exact IS NOT TRUE
 
 UNION ALL
 

@@ -92,20 +92,29 @@ SELECT
     user_cells.user_ids,
     user_cells.request_counts,
     user_cells.size_bytes
-FROM mart.user_cells
-INNER JOIN spans ON user_cells.archive = spans.archive AND user_cells.span = spans.span
-WHERE
-    selected_users.client IS NULL
-    AND user_cells.starts_on >= spans.since_at
-    AND user_cells.starts_on < spans.until_at
-    AND (user_cells.starts_on >= spans.longer_since_at AND user_cells.starts_on < spans.longer_until_at)
-    IS NOT TRUE
-    AND (selected_users.interface IS NULL OR user_cells.interface = selected_users.interface)
-    AND (selected_users.direction IS NULL OR user_cells.direction = selected_users.direction)
-    AND (
-        selected_users.class_of_service IS NULL
-        OR user_cells.class_of_service = selected_users.class_of_service
-    )
+FROM spans
+CROSS JOIN
+    -- Not merged with the rest (OFFSET 0): the planner would read all cells, and add all counts that are left
+    -- out of them.
+    LATERAL (
+        SELECT cells.*
+        FROM mart.user_cells AS cells
+        WHERE
+            cells.archive = spans.archive
+            AND cells.span = spans.span
+            AND cells.starts_on >= spans.since_at
+            AND cells.starts_on < spans.until_at
+            AND (cells.starts_on >= spans.longer_since_at AND cells.starts_on < spans.longer_until_at)
+            IS NOT TRUE
+            AND (selected_users.interface IS NULL OR cells.interface = selected_users.interface)
+            AND (selected_users.direction IS NULL OR cells.direction = selected_users.direction)
+            AND (
+                selected_users.class_of_service IS NULL
+                OR cells.class_of_service = selected_users.class_of_service
+            )
+        OFFSET 0  -- noqa: AM09
+    ) AS user_cells
+WHERE selected_users.client IS NULL
 
 UNION ALL
 
@@ -117,20 +126,27 @@ SELECT
     client_cells.user_ids,
     client_cells.request_counts,
     client_cells.size_bytes
-FROM mart.client_user_cells AS client_cells
-INNER JOIN spans ON client_cells.archive = spans.archive AND client_cells.span = spans.span
-WHERE
-    client_cells.client = selected_users.client
-    AND client_cells.starts_on >= spans.since_at
-    AND client_cells.starts_on < spans.until_at
-    AND (client_cells.starts_on >= spans.longer_since_at AND client_cells.starts_on < spans.longer_until_at)
-    IS NOT TRUE
-    AND (selected_users.interface IS NULL OR client_cells.interface = selected_users.interface)
-    AND (selected_users.direction IS NULL OR client_cells.direction = selected_users.direction)
-    AND (
-        selected_users.class_of_service IS NULL
-        OR client_cells.class_of_service = selected_users.class_of_service
-    )
+FROM spans
+CROSS JOIN
+    LATERAL (
+        SELECT cells.*
+        FROM mart.client_user_cells AS cells
+        WHERE
+            cells.client = selected_users.client
+            AND cells.archive = spans.archive
+            AND cells.span = spans.span
+            AND cells.starts_on >= spans.since_at
+            AND cells.starts_on < spans.until_at
+            AND (cells.starts_on >= spans.longer_since_at AND cells.starts_on < spans.longer_until_at)
+            IS NOT TRUE
+            AND (selected_users.interface IS NULL OR cells.interface = selected_users.interface)
+            AND (selected_users.direction IS NULL OR cells.direction = selected_users.direction)
+            AND (
+                selected_users.class_of_service IS NULL
+                OR cells.class_of_service = selected_users.class_of_service
+            )
+        OFFSET 0  -- noqa: AM09
+    ) AS client_cells
 
 UNION ALL
 
