@@ -1,4 +1,4 @@
--- Elements are in their order, so places stand for it.
+-- The arrays are sorted already, so elements keep the order of their places.
 CREATE FUNCTION core.put_ones_last(elements anyarray, counts integer[]) RETURNS anyarray LANGUAGE sql IMMUTABLE
 AS $function$
     SELECT coalesce(array_agg(element ORDER BY n = 1, place), elements)
