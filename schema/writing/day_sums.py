@@ -81,6 +81,7 @@ def sum_placed_days(placed: Placed, timezone: str) -> DaySums:
     by_time = _sum_by_time(placed, timed, moved, timezone)
     is_known = pl.col("hour").is_not_null()
     is_of_all = placed.names["client_id"].is_null()
+    cells = Groups(timed["cell"])
     sums = (
         by_time.filter(is_of_all.gather(by_time["cell"])).select(
             "cell", "ten_minutes", *MOMENT_SUMS, is_time_of_day_unknown=~is_known
@@ -90,8 +91,8 @@ def sum_placed_days(placed: Placed, timezone: str) -> DaySums:
         .group_by("cell", "ten_minutes")
         .agg(ten_minute_count=pl.col("transfer_count").sum()),
         _count_rates(timed),
-        _find_largest(timed),
-        _find_longest(timed),
+        _find_largest(timed, cells),
+        _find_longest(timed, cells),
         *_sum_by_size(timed, moved, measured),
     )
     return DaySums(placed.names, *(frame.with_columns(pl.col("cell").cast(pl.Int32)) for frame in sums))
@@ -158,10 +159,10 @@ def _count_rates(placed: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _find_largest(placed: pl.DataFrame) -> pl.DataFrame:
+def _find_largest(placed: pl.DataFrame, cells: Groups) -> pl.DataFrame:
     """Return the largest file of each cell; of equal ones the earliest, and the same one in any order."""
     order = ["size_bytes", "ended_at", "is_size_saturated", "is_time_of_day_unknown"]
-    found = _find_greatest(placed, order)
+    found = _find_greatest(placed, cells, order)
     return found.select(
         "cell",
         largest=pl.concat_list(
@@ -172,9 +173,9 @@ def _find_largest(placed: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _find_longest(placed: pl.DataFrame) -> pl.DataFrame:
+def _find_longest(placed: pl.DataFrame, cells: Groups) -> pl.DataFrame:
     """Return the longest transfer of each cell, as `_find_largest` does the largest file."""
-    found = _find_greatest(placed, ["duration_s", "ended_at", "is_time_of_day_unknown"])
+    found = _find_greatest(placed, cells, ["duration_s", "ended_at", "is_time_of_day_unknown"])
     return found.select(
         "cell",
         longest=pl.concat_list(
@@ -185,7 +186,7 @@ def _find_longest(placed: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _find_greatest(placed: pl.DataFrame, order: list[str]) -> pl.DataFrame:
+def _find_greatest(placed: pl.DataFrame, cells: Groups, order: list[str]) -> pl.DataFrame:
     """Return the row of each cell that has the greatest first value, earliest time and most flags.
 
     Transfers that failed do not count.
@@ -193,9 +194,8 @@ def _find_greatest(placed: pl.DataFrame, order: list[str]) -> pl.DataFrame:
     moved = placed.select("cell", *order, value=pl.when(~pl.col("is_failed")).then(order[0]))
     # Sizes and durations are not negative.
     values = moved["value"].fill_null(-1)
-    groups = Groups(moved["cell"])
     return (
-        moved.filter(pl.col("value") == groups.spread(groups.find_greatest(values)))
+        moved.filter(pl.col("value") == cells.spread(cells.find_greatest(values)))
         .select("cell", *order)
         .sort(order, descending=[name != "ended_at" for name in order])
         .unique("cell", keep="first", maintain_order=True)

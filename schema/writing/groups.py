@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+_LARGEST = 2**63 - 1
 _LOW_BITS = 32
 _LOW_VALUES = pl.Series([2**_LOW_BITS], dtype=pl.Int128)
 
@@ -46,6 +47,10 @@ class Groups:
     def sum_wide(self, values: pl.Series) -> pl.Series:
         """Return what `sum` does, of 128 bits."""
         numbers = values.cast(pl.Int64).fill_null(0).to_numpy()
+        extremes = (int(numbers.min(initial=0)), int(numbers.max(initial=0)))
+        # The sums of most rows need no more than 64 bits.
+        if len(numbers) * max(map(abs, extremes)) <= _LARGEST:
+            return self._add_up(numbers).cast(pl.Int128)
         high, low = (self._add_up(part) for part in (numbers >> _LOW_BITS, numbers & (2**_LOW_BITS - 1)))
         sums: pl.Series = high.cast(pl.Int128) * _LOW_VALUES + low.cast(pl.Int128)
         return sums
