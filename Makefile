@@ -169,10 +169,12 @@ format: $(VENV)/dev.stamp  ## let ruff fix and format what it can
 	$(BIN)/ruff format .
 
 .PHONY: bench
-bench: $(VENV)/dev.stamp  ## measure parsing, loading against a bare COPY, small files, the simulator against SimPy, and k-means of cells against that of rows
+bench: $(VENV)/dev.stamp  ## measure parsing, loading against a bare COPY, what loads pay for rollups, small files, the simulator against SimPy, and k-means of cells against that of rows
 	$(BIN)/python -m benchmarks.load --format nft
 	$(BIN)/python -m benchmarks.load --format hsi
 	$(BIN)/python -m benchmarks.load --format pftp --lines 1000000
+	$(BIN)/python -m benchmarks.rollups
+	$(BIN)/python -m benchmarks.rollups --format hsi
 	$(BIN)/python -m benchmarks.days
 	$(BIN)/python -m benchmarks.small_files
 	$(BIN)/python -m benchmarks.parsing
