@@ -134,8 +134,7 @@ def _number_texts(texts: pl.Series) -> pl.Series:
 
 def find_days(moments: pl.Series, timezone: str) -> pl.Series:
     """Return the local day of each moment, counted since 1970."""
-    run, runs = find_runs(moments, timezone)
-    return (runs["local"] // DAY_MINUTES).gather(run)
+    return find_local(moments.dt.epoch("us") // MINUTE_US, timezone) // DAY_MINUTES
 
 
 def find_runs(moments: pl.Series, timezone: str) -> tuple[pl.Series, pl.DataFrame]:

@@ -7,18 +7,14 @@ load.
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import numpy as np
 import polars as pl
 
 from tapewise.schema.writing.cell_numbers import Placed, join_parts, place_rows
 from tapewise.schema.writing.cells import DAY_MINUTES, find_moment, find_ten_minutes
 from tapewise.schema.writing.day_columns import SUMS
 from tapewise.schema.writing.groups import Groups, group_by_code
-from tapewise.schema.writing.histograms import BIN_BITS, count_bins, find_bins
+from tapewise.schema.writing.histograms import BIN_BITS, count_bins, find_bins, find_size_bins
 from tapewise.schema.writing.routes import ROUTE, Clients, split_clients
-
-# The lower edges of the bins of size, numbered from 1: empty files, and 1, 2 and 5 in each decade.
-SIZE_EDGES = [0, *(digit * 10**decade for decade in range(19) for digit in (1, 2, 5))]
 
 # Bits for the parts of a number: hours (24 where unknown), bins of size.
 HOUR_BITS, SIZE_BITS = 5, 6
@@ -215,7 +211,7 @@ def _sum_by_size(
         is_kept=(measured & is_long).fill_null(value=False),
     )
     kept = sized.filter("is_kept")
-    return *_sum_kept(kept, _find_size_bins(kept)), _sum_rest(sized.filter(~pl.col("is_kept")))
+    return *_sum_kept(kept, find_size_bins(kept["size_bytes"])), _sum_rest(sized.filter(~pl.col("is_kept")))
 
 
 def _sum_kept(kept: pl.DataFrame, size_bins: pl.Series) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -240,7 +236,7 @@ def _sum_kept(kept: pl.DataFrame, size_bins: pl.Series) -> tuple[pl.DataFrame, p
 
 def _sum_rest(rest: pl.DataFrame) -> pl.DataFrame:
     return (
-        rest.with_columns(rest_size_bin=_find_size_bins(rest).cast(pl.Int16))
+        rest.with_columns(rest_size_bin=find_size_bins(rest["size_bytes"]).cast(pl.Int16))
         .group_by("cell", "rest_size_bin")
         .agg(
             rest_size_count=pl.len().cast(pl.Int64),
@@ -248,10 +244,6 @@ def _sum_rest(rest: pl.DataFrame) -> pl.DataFrame:
             rest_size_bytes=pl.col("size_bytes").cast(pl.Int128).sum(),
         )
     )
-
-
-def _find_size_bins(sized: pl.DataFrame) -> pl.Series:
-    return pl.Series(np.searchsorted(np.array(SIZE_EDGES), sized["size_bytes"].to_numpy(), side="right"))
 
 
 def _find_times(placed: Placed, timezone: str) -> tuple[pl.Series, pl.Series]:

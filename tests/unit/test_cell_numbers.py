@@ -2,6 +2,7 @@
 
 import math
 import random
+from bisect import bisect_right
 from collections import Counter
 from datetime import date
 
@@ -9,7 +10,7 @@ import polars as pl
 import pytest
 
 from tapewise.schema.writing.cell_numbers import MOST_DAYS, number_cells
-from tapewise.schema.writing.histograms import count_bins, find_bins
+from tapewise.schema.writing.histograms import SIZE_EDGES, count_bins, find_bins, find_size_bins
 from tapewise.schema.writing.routes import ROUTE
 
 # Numbers up to this one make a factor of 2^31, and days that are four apart would be the same modulo 2^64.
@@ -69,6 +70,15 @@ def test_bins_are_counted(bin_count: int) -> None:
     assert {(cell, bin_): count for cell, bin_, count in counted.rows()} == Counter(rows)
     assert counted.height == len(set(rows))
     assert count_bins(cell.head(0), bins.head(0)).rows() == []
+
+
+def test_the_bin_of_a_size_is_between_its_edges() -> None:
+    """Floats round sizes from 2^53 on, of which those next to a power of two get its exponent."""
+    draw = random.Random(5)
+    near = [edge + step for edge in (*SIZE_EDGES, *(2**power for power in range(63))) for step in (-1, 0, 1)]
+    sizes = [*(size for size in near if size >= 0), 2**63 - 1, *(draw.randrange(2**63) for _ in range(500))]
+    assert find_size_bins(pl.Series(sizes)).to_list() == [bisect_right(SIZE_EDGES, size) for size in sizes]
+    assert find_size_bins(pl.Series([], dtype=pl.Int64)).to_list() == []
 
 
 def test_numbers_beyond_all_bins_are_in_the_first_or_the_last_one() -> None:

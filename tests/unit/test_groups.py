@@ -74,10 +74,11 @@ def test_no_rows_have_no_groups() -> None:
     assert [len(each) for each in count_numbers(nothing)] == [0, 0]
 
 
+@pytest.mark.parametrize("first", [-10, 10])
 @pytest.mark.parametrize("step", [*STEPS, 2**58])
-def test_a_group_has_one_cell_and_one_code(step: int) -> None:
+def test_a_group_has_one_cell_and_one_code(step: int, first: int) -> None:
     draw = random.Random(step)
-    rows = [(draw.randrange(9), draw.randrange(-10, 10) * step) for _ in range(300)]
+    rows = [(draw.randrange(9), draw.randrange(first, first + 20) * step) for _ in range(300)]
     cell, codes = (pl.Series(column, dtype=pl.Int64) for column in zip(*rows, strict=True))
     groups, named = group_by_code(cell, codes)
     assert named.rows() == sorted(set(rows))
