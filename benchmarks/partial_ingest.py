@@ -37,13 +37,13 @@ def do_nothing(*_: object) -> None:
     """Return what says that there is nothing to add."""
 
 
-# What stands in for the functions that add up requests which several lines report, and add these sums.
+# Replacements for the functions that add up requests reported by several lines, and that add these sums.
 WITHOUT_REQUEST_CELLS: dict[str, Callable[..., object]] = {
     "tapewise.ingest.requests.at_load.sum_changes": lambda *_: [],
     "tapewise.ingest.requests.pending.add_requests": do_nothing,
     "tapewise.ingest.requests.rebuild.add_requests": do_nothing,
 }
-# For each part, the functions that do its work in a load, and what stands in for them.
+# For each part, the functions that do its work in a load, and their replacements.
 PARTS: dict[str, dict[str, Callable[..., object]]] = {
     "cells": {"tapewise.ingest.loading.rollup.sum_facts": do_nothing, **WITHOUT_REQUEST_CELLS},
     "days": {
